@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of one group of communicators, on any kind of device.
+// The interface between the C API and one kind of communicators: ranks on CPUs, ranks that share a GPU, or ranks of an
+// NCCL communicator.
 #pragma once
 
 #include "core/Request.h"
@@ -21,21 +22,21 @@ public:
   /// Returns whether calls are enqueued on streams. If not, calls take no stream, and have ended when they return.
   virtual bool takesStreams() const = 0;
 
-  /// A thread's part in a call.
+  /// One thread's part of a call. arrive() returns it, and complete() takes it.
   struct Arrival {
-    core::Outcome refused; ///< an error: there is no call to complete
+    core::Outcome refused; ///< an error: arrive() has refused the call, and complete() returns this error
     std::span<const core::RankRequest> parts;
     uint64_t number = 0; ///< number of the call
-    bool last = false;   ///< all other ranks have arrived
+    bool last = false;   ///< true: all other ranks have already arrived
   };
 
-  /// Begins a call for different ranks, without waiting for other ranks. So a thread can arrive in several groups
-  /// before it waits in any. `parts`, and all data that the requests point to, must stay valid until complete()
-  /// returns.
+  /// Begins a call. `parts` has one request for each of this thread's ranks. Does not wait for other ranks, so a thread
+  /// can arrive in calls of several backends before it waits in any of them. `parts`, and all data that the requests
+  /// point to, must stay valid until complete() returns.
   virtual Arrival arrive(std::span<const core::RankRequest> parts) = 0;
 
-  /// Returns when the parts of the ranks that arrived have ended, or are enqueued on their stream. A call that fails
-  /// before it begins fails with the same error on all ranks.
+  /// Waits until the parts of `arrival` have ended or, with streams, are enqueued on their stream. If a call fails
+  /// before it begins, all ranks get the same error.
   virtual core::Outcome complete(const Arrival &arrival) = 0;
 
   /// Returns the name of the program that a request would run. Does not wait for other ranks.
@@ -44,7 +45,7 @@ public:
   /// Returns the first error of calls on streams.
   virtual core::Outcome asyncError() = 0;
 
-  /// Ends the use of a rank, which is destroyed or, if `aborts` is true, aborted.
+  /// Ends the use of a rank. Called when the rank is destroyed or, if `aborts` is true, aborted.
   virtual void leave(bool aborts) { (void)aborts; }
 
   /// Returns this object if it is a rank of an NCCL communicator, else null.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gc3Bundle*: loads bundles and describes their programs.
+// The functions gc3Bundle* and gc3ProgramElements: load bundles and describe their programs.
 #include "api/Handles.h"
 #include "core/Layout.h"
 
@@ -8,7 +8,7 @@
 using namespace gc3;
 using core::Outcome;
 
-/// Stores an opened file in a new handle.
+/// Stores the file in a new handle, or returns the error of opening it.
 static Outcome handOut(bundle::BundleResult<std::unique_ptr<bundle::BundleFile>> file, gc3Bundle_t *handle) {
   if (file.ok())
     *handle = new gc3Bundle{std::move(*file)};
@@ -45,7 +45,7 @@ extern "C" gc3Result_t gc3BundleProgramCount(gc3Bundle_t bundle, int *count) {
   return gc3Success;
 }
 
-/// Returns success if the bundle has a program of that index, else an error.
+/// Returns an error unless the bundle has a program with that index.
 static Outcome checkIndex(gc3Bundle_t bundle, int index) {
   if (!bundle)
     return {gc3InvalidArgument, "bundle is null"};

@@ -13,7 +13,8 @@ using core::Request;
 
 namespace {
 
-/// The buffers of a standard collective are known for every program. Those of other collectives depend on the program.
+/// Describes a call for the log. In a standard collective, the sizes of the buffers do not depend on the program. In
+/// other collectives they do, so the text then has the count instead of a size.
 std::string describe(const Request &request, uint32_t ranks) {
   const StandardCollective *standard =
       request.kind == CallKind::Standard ? common::findStandard(request.name) : nullptr;
@@ -34,7 +35,7 @@ std::string describe(const Request &request, uint32_t ranks) {
   return core::describe(text);
 }
 
-/// Returns an error text, which can have several lines, as one line.
+/// Returns an error text, which can have several lines, as a single line.
 std::string onOneLine(const std::string &text) {
   std::string line;
   for (char c : text)

@@ -6,8 +6,9 @@
 
 namespace gc3::api {
 
-/// Logs for each part of a call which program runs, or why none does: `gc3: rank 3: allreduce 1 MiB float sum: program
-/// 'ring'`. Use it before the call is completed. Does not throw, because other ranks may already wait in the call.
+/// Logs, for each part of a call, the program that runs it or why no program does. Example: `gc3: rank 3: allreduce 1
+/// MiB float sum: program 'ring'`. Call this before Backend::complete(). Does not throw, because other ranks may
+/// already wait in the call.
 void logCalls(Backend &backend, const Backend::Arrival &arrival) noexcept;
 
 } // namespace gc3::api

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives. Each makes a request with the collective's name.
+// The functions of gc3.h for collectives. Each makes a request with the name of its collective.
 #include "api/Handles.h"
 
 using namespace gc3;
@@ -19,7 +19,7 @@ static gc3Result_t request(CallKind kind, const char *name, const void *send, vo
   return api::enqueue(comm, made);
 }
 
-/// Like request(), for collectives with a root argument, where -1 is an error.
+/// Like request(), for functions with a root argument. A negative root is an error.
 static gc3Result_t rooted(const char *name, const void *send, void *recv, size_t count, gc3DataType_t type,
                           gc3RedOp_t op, int root, gc3Comm_t comm, gc3Stream_t stream) {
   if (root < 0)

@@ -18,7 +18,8 @@ using core::Result;
 using core::Setting;
 using core::Settings;
 
-/// The language's limit. Each rank takes memory before any program is known.
+/// The language's limit on ranks. Each rank needs memory before any program is known, so larger numbers are refused at
+/// once.
 static constexpr int mostRanks = 65536;
 
 /// Returns `chosen`, or the value of the setting if `chosen` is null.
@@ -26,13 +27,13 @@ static std::string chosenOr(const char *chosen, Setting setting, const Settings 
   return chosen ? chosen : settings.text(setting);
 }
 
-/// Returns the trace file of all ranks in this process. Returns null if none is chosen or it cannot be written.
+/// Returns the trace file of all ranks in this process. Returns null if no file is chosen, or if it cannot be written.
 static trace::TraceFile *traceFile(const char *chosen, const Settings &settings) {
   const std::string name = chosenOr(chosen, Setting::Trace, settings);
   return name.empty() ? nullptr : trace::TraceFile::named(name);
 }
 
-/// Checks the arguments that all kinds of communicators have.
+/// Checks the arguments that gc3HostCommInitAll and gc3LoopbackCommInitAll have in common.
 static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
   if (!comms || !bundle)
     return {gc3InvalidArgument, "comms or bundle is null"};
@@ -42,13 +43,13 @@ static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
   return {};
 }
 
-// readConfig() distinguishes versions by their sizes, so a new member must make its struct larger. It must not lie in
-// padding at the end, which today's callers leave unset.
+// readConfig() distinguishes versions of a struct by their size, so a new member must make the struct larger. That
+// would fail if the struct ended with padding that the new member could use.
 static_assert(offsetof(gc3HostConfig_t, tunerData) + sizeof(gc3HostConfig_t::tunerData) == sizeof(gc3HostConfig_t));
 static_assert(offsetof(gc3GpuConfig_t, tunerData) + sizeof(gc3GpuConfig_t::tunerData) == sizeof(gc3GpuConfig_t));
 
-/// Returns the config, or `initial` if it is null. Other versions are refused, because no released version has other
-/// configs.
+/// Returns the config, or `initial` if `config` is null. Refuses a config of another size, because no released version
+/// of gc3 has one.
 template <typename Config>
 static Result<Config> readConfig(const Config *config, const Config &initial, const char *initializer) {
   if (!config)

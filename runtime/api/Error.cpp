@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Result codes and their texts. Each communicator and each thread has its own last error, so that concurrent ranks do
-// not overwrite each other's.
+// not overwrite each other's errors.
 #include "api/Handles.h"
 
 namespace gc3::api {
@@ -60,7 +60,7 @@ extern "C" const char *gc3GetErrorString(gc3Result_t result) {
 extern "C" const char *gc3GetLastError(gc3Comm_t comm) {
   if (!comm)
     return gc3::api::threadError.c_str();
-  static thread_local std::string lastText; // a copy, since a call on another thread can fail now
+  static thread_local std::string lastText; // a copy, because a call on another thread can change lastError now
   try {
     std::lock_guard lock(comm->errorMutex);
     lastText = comm->lastError;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups. A thread's calls are deferred, then run: calls on NCCL communicators as a comm::CallGroup, calls of ranks
-// that share a GPU in their order, calls on CPUs in rounds. In a round every communicator that still has calls makes
-// its next one. The thread arrives in all calls of a round before it waits in any, so that threads can make the calls
-// of different worlds (backends) in different orders. Linear in the calls.
+// Groups. The calls that a thread makes in a group are deferred until the group ends. Then calls on NCCL communicators
+// run as one comm::CallGroup. Calls of ranks that share a GPU run in the order in which they were made. Calls on CPUs
+// run in rounds: in each round, every communicator that still has calls makes its next one. The thread arrives in all
+// calls of a round before it waits in any of them. So threads can make the calls of different worlds (backends) in
+// different orders. The time is linear in the number of calls.
 #include "api/CallLines.h"
 #include "api/NcclBackend.h"
 #include "core/Log.h"
@@ -21,15 +22,15 @@ namespace {
 struct DeferredCall {
   Use comm;
   Request request;
-  std::string name; ///< storage of request.name, because the caller's string can be gone
+  std::string name; ///< copy of request.name, because the caller may free its string before the group ends
 };
 
 /// The calls and inits that a thread has deferred since the outermost gc3GroupStart.
 struct Group {
   unsigned depth = 0;
   std::vector<NcclBackend::Init> inits;
-  std::deque<DeferredCall> calls; // elements do not move, so request.name stays valid
-  Outcome failure;                // of the first call that was refused at once
+  std::deque<DeferredCall> calls; // a deque does not move elements, so request.name stays valid
+  Outcome failure;                // error of the first call that was refused when it was made
 };
 
 thread_local Group group;
@@ -38,16 +39,16 @@ thread_local Group group;
 struct Rounds {
   Backend *backend;
   std::vector<std::vector<const DeferredCall *>> rounds;
-  Outcome outcome; ///< of the first failed call; for worlds without streams
+  Outcome outcome; ///< result of the first failed call; used only for worlds without streams
 };
 
-/// A round of a world.
+/// One round of one world: `world` is an index in Sorted::worlds, and `round` an index in its `rounds`.
 struct WorldRound {
   size_t world, round;
 };
 
-/// All calls, by world in the order of their first calls, and by round. The n-th call of a communicator is in the n-th
-/// round.
+/// The calls of a group, except calls on NCCL communicators, by world and round. Worlds are in the order of their first
+/// calls. The n-th call of a communicator is in the n-th round.
 struct Sorted {
   std::vector<Rounds> worlds;
   std::vector<WorldRound> order; ///< rounds of all worlds, in the order of their first calls
@@ -95,8 +96,8 @@ Outcome finish(const Rounds &world, size_t round, const Backend::Arrival &arriva
   return outcome;
 }
 
-/// Runs the calls on NCCL communicators. Returns the first error. Also runs the calls after it, since other ranks run
-/// them.
+/// Runs the calls on NCCL communicators. Returns the first error. After an error, still runs the later calls, because
+/// other ranks run them.
 Outcome runOnNccl(std::deque<DeferredCall> &calls) {
   std::vector<comm::CallGroup::Call> ncclCalls;
   std::vector<gc3Comm *> communicators; // the communicators of `ncclCalls`
@@ -127,8 +128,9 @@ Outcome runOnNccl(std::deque<DeferredCall> &calls) {
   return first;
 }
 
-/// Runs the calls of worlds with streams in the order of the group, as if they were made one by one, since other
-/// threads may make them like that. Also runs the calls after a failed one, since other ranks run them.
+/// Runs the calls of worlds with streams in the order of the group, as if they were made one by one: other threads may
+/// make them outside a group. Returns the first error. After an error, still runs the later calls, because other ranks
+/// run them.
 Outcome runOnStreams(const Sorted &sorted) {
   Outcome first;
   for (const WorldRound &next : sorted.order) {
@@ -143,8 +145,8 @@ Outcome runOnStreams(const Sorted &sorted) {
   return first;
 }
 
-/// Runs round `round` of the worlds without streams that have not failed. First runs calls for which all other ranks
-/// have arrived, before this thread waits in any call: the other ranks may be waiting for just these calls.
+/// Runs round `round` of those worlds without streams that have not failed. Arrives in all calls. Then first completes
+/// the calls in which all other ranks have arrived, because these ranks may be waiting for this thread.
 void runRound(std::vector<Rounds> &worlds, size_t round) {
   std::vector<std::pair<Rounds *, Backend::Arrival>> arrivals;
   std::vector<std::vector<core::RankRequest>> parts;
@@ -161,9 +163,9 @@ void runRound(std::vector<Rounds> &worlds, size_t round) {
     world->outcome = finish(*world, round, arrival);
 }
 
-/// Creates the deferred communicators, then runs the deferred calls. Runs nothing if a call was refused when it was
-/// made. Returns the first error, in this order: communicators, calls on streams, worlds on CPUs in the order of their
-/// first calls.
+/// Creates the deferred communicators, then runs the deferred calls. Does neither if a call was refused when it was
+/// made. Returns the first error in this order: creation of communicators, calls on NCCL communicators, calls on other
+/// streams, worlds on CPUs in the order of their first calls.
 gc3Result_t runGroup() {
   std::deque<DeferredCall> calls;
   calls.swap(group.calls);

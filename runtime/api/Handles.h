@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects of gc3.h's handles, and the conversion of errors to result codes.
+// The objects to which the handles of gc3.h point, and the conversion of errors to result codes.
 #pragma once
 
 #include "api/Backend.h"
@@ -25,12 +25,13 @@ struct gc3Comm {
   std::string lastError{};
   std::mutex errorMutex{};                                    ///< guards lastError
   std::unordered_map<int, gc3::core::PreMulSum> operations{}; ///< reductions that the application has created
-  std::atomic<uint32_t> uses{1};                              ///< one for the handle, and one for each running call
+  std::atomic<uint32_t> uses{1}; ///< one for the handle, and one for each running or deferred call
 };
 
 namespace gc3::api {
 
-/// Keeps a handle's object, or null: the handle can be aborted during a call, and the object is freed after that call.
+/// Keeps the object of a handle as long as a call uses it. The application can abort the handle during the call; then
+/// the object is freed after the call. The handle can be null.
 class Use {
 public:
   explicit Use(gc3Comm *comm) : comm(comm) {
@@ -53,11 +54,13 @@ private:
   gc3Comm *comm;
 };
 
-/// Stores the text for gc3GetLastError, for the thread and for the communicator unless it is null. Returns the code.
+/// Stores an error's text for gc3GetLastError: as the last error of the thread, and of the communicator unless `comm`
+/// is null. Returns the code.
 gc3Result_t report(gc3Comm *comm, const core::Outcome &outcome);
 gc3Result_t report(gc3Comm *comm, gc3Result_t code, const char *text);
 
-/// Like report(), for a call that is refused before it is deferred. If the thread is in a group, the whole group fails.
+/// Like report(), for a call that is refused before it is deferred. If the thread has an open group, the whole group
+/// fails.
 gc3Result_t refuse(gc3Comm *comm, gc3Result_t code, const char *text);
 
 /// Runs `body`, which returns an Outcome, and converts exceptions to errors.
@@ -75,11 +78,11 @@ gc3Result_t guarded(gc3Comm *comm, Body body) {
   }
 }
 
-/// Sets the request's operation and factor if the application has created `op` on the communicator.
+/// If the application has created operation `op` on the communicator, sets the request's operation and factor.
 void resolve(const gc3Comm &comm, gc3RedOp_t op, core::Request &request);
 
-/// Runs a call on one communicator at once, or defers it if the thread is in a group. `request.name` need not stay
-/// valid after the return.
+/// Runs a call on one communicator at once, or defers it if the thread has an open group. `request.name` may become
+/// invalid after this function returns.
 gc3Result_t enqueue(gc3Comm *comm, const core::Request &request);
 
 } // namespace gc3::api

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory order: a rank stores its number (release) after the rest of its announcement, and after it has entered the
-// prepared call. A thread that loads the number (acquire) can read both. timeOut() explains how timeouts are decided.
+// Memory order: a rank writes the rest of its announcement and enters the prepared call. Only then does it store the
+// call's number, with release order. So a thread that loads this number with acquire order can read the announcement
+// and the prepared call. timeOut() explains how timeouts are decided.
 #include "api/HostBackend.h"
 
 #include <chrono>
@@ -17,8 +18,8 @@ using host::PreparedCall;
 using host::Sharing;
 
 namespace {
-/// A rank first polls for its peers without pauses, since they usually arrive soon and a pause can take longer than
-/// that. Then it polls with pauses. Then it sleeps, each time for longer.
+/// A rank that waits for its peers first polls without pauses: the peers usually arrive soon, and a pause can take
+/// longer. Then it polls with pauses. Then it sleeps, each time for longer.
 constexpr unsigned pollsBeforePause = 100;
 constexpr unsigned pollsBeforeSleep = 4000;
 constexpr std::chrono::microseconds shortestSleep{50};
@@ -73,7 +74,7 @@ void HostBackend::announce(const RankRequest &part) {
   Announcement &announcement = state.announcements[number % 2];
   core::Placement placement{};
   PreparedCall *call = findRecent(state, part, placement);
-  // other ranks may read this line, so it is written as seldom as possible
+  // Other ranks may read this cache line, so fields are written only if they change.
   assignIfChanged(announcement.request, static_cast<const core::Request *>(&part.request));
   assignIfChanged(announcement.call, call);
   assignIfChanged(announcement.sharing, call ? call->sharing(part.rank, placement) : Sharing::None);
@@ -82,8 +83,8 @@ void HostBackend::announce(const RankRequest &part) {
   announcement.number.store(number, std::memory_order_release);
 }
 
-/// Returns the prepared call that the rank remembers for its request. Returns null if there is none or it cannot serve
-/// these buffers as it is.
+/// Returns the prepared call for a request, if the rank has made it recently. Returns null if it has not, or if that
+/// prepared call does not fit the buffers of this request.
 PreparedCall *HostBackend::findRecent(RankState &state, const RankRequest &part, core::Placement &placement) {
   RecentCalls &recent = state.recent;
   dropRetired(recent);
@@ -100,8 +101,8 @@ PreparedCall *HostBackend::findRecent(RankState &state, const RankRequest &part,
   return nullptr;
 }
 
-/// Calls are dropped only while all ranks wait for agreement on a call, so a rank sees each retirement between two of
-/// its own calls.
+/// Clears `recent` if the table has dropped prepared calls since the last check. The table drops calls only while all
+/// ranks wait for agreement on a call. So none is dropped between this check and the use of `recent`.
 void HostBackend::dropRetired(RecentCalls &recent) const {
   if (uint64_t retirements = table.retirements(); recent.retirements != retirements)
     recent = {{}, 0, retirements};
@@ -116,14 +117,16 @@ void HostBackend::addRecent(std::span<const RankRequest> parts, PreparedCall *ca
   }
 }
 
-/// Returns whether all ranks have arrived in the call. The first `next` are known to have arrived.
+/// Returns whether all ranks have arrived in call `number`. Ranks 0 .. `next` - 1 are known to have arrived. Increases
+/// `next` if more ranks have.
 bool HostBackend::haveAllArrived(uint64_t number, uint32_t &next) const {
   while (next < rankCount && states[next].announcements[number % 2].number.load(std::memory_order_acquire) == number)
     ++next;
   return next == rankCount;
 }
 
-/// Waits for all ranks; this thread runs `own` of them. Returns an error if the call has timed out.
+/// Waits until all ranks have arrived in call `number`. `own` is the number of ranks that this thread runs. Returns an
+/// error if the call has timed out.
 Outcome HostBackend::await(uint64_t number, size_t own) {
   uint32_t next = 0;
   const bool crowded = host::crowded(rankCount, own);
@@ -145,15 +148,17 @@ Outcome HostBackend::await(uint64_t number, size_t own) {
     if (!outcome.ok())
       return outcome;
     if (Clock::now() >= deadline)
-      deadline = Clock::now() + timeout; // a rank is still in an earlier call
+      deadline = Clock::now() + timeout; // not decided: a rank is still in an earlier call, or about to arrive
   }
 }
 
-/// Returns the error of a call that not all ranks make, or success if that is undecided. `due` requests a decision. A
-/// rank is missing if it is in no call after `timedOut` was set. Such a rank will announce no call: it sets `busy`
-/// before it reads `timedOut`, and all these accesses are sequentially consistent, so it will see `timedOut`. A rank
-/// that is in a call may be about to announce itself; then nothing is decided. `busy` is read before the number, or a
-/// rank could announce itself and leave between the two loads.
+/// Returns an error if it is decided that not all ranks make call `number`. Returns Success if that is undecided. If
+/// `due` is true, tries to decide.
+/// A rank is missing if it was in no call after `timedOut` was set. A missing rank will announce no call: it sets
+/// `busy` before it reads `timedOut`, and all these accesses are sequentially consistent, so it will see `timedOut`. If
+/// a rank is in a call, it may be about to announce itself, so nothing is decided. This function reads `busy` before
+/// the number. In the other order, a rank could announce itself and leave the call between the two loads, and would
+/// seem to be missing.
 Outcome HostBackend::timeOut(uint64_t number, bool due) {
   std::lock_guard lock(agreement);
   if (!failure.ok())
@@ -188,7 +193,7 @@ Outcome HostBackend::timeOut(uint64_t number, bool due) {
   return outcome;
 }
 
-/// Returns the prepared call if all ranks have announced the same one.
+/// Returns the prepared call if all ranks have announced the same one, else no value.
 std::optional<Entered> HostBackend::findAgreed(uint64_t number) const {
   PreparedCall *const call = states[0].announcements[number % 2].call;
   if (!call)
@@ -203,15 +208,15 @@ std::optional<Entered> HostBackend::findAgreed(uint64_t number) const {
   return Entered{call, sharing};
 }
 
-/// Prepares the call for all ranks, or returns the result of the thread that has done so. All ranks have arrived, and
-/// none begins its next call before it has called this function.
+/// Prepares call `number` for all ranks. If another thread has done so, returns its result. All ranks must have
+/// arrived. Each rank calls this function before it begins its next call.
 core::Result<Entered> HostBackend::agree(uint64_t number) {
   std::lock_guard lock(agreement);
   if (agreedCall.number != number) {
     agreedCall.number = number;
     try {
       std::vector<core::Request> requests;
-      std::vector<const PreparedCall *> entered; // by some ranks, which may be sending ahead at this moment
+      std::vector<const PreparedCall *> entered; // entered by some ranks, which may already send
       for (uint32_t r = 0; r < rankCount; ++r) {
         const Announcement &announcement = states[r].announcements[number % 2];
         requests.push_back(*announcement.request);
@@ -253,7 +258,7 @@ Outcome HostBackend::run(const Arrival &arrival) {
 Outcome HostBackend::complete(const Arrival &arrival) {
   if (!arrival.refused.ok())
     return arrival.refused;
-  struct Releaser { // in every case, or other ranks would wait for a rank that seems about to arrive
+  struct Releaser { // on each return path, since others would wait for a rank that stays busy
     HostBackend &world;
     std::span<const RankRequest> parts;
     ~Releaser() { world.release(parts); }

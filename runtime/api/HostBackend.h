@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synchronizes the ranks of one group of communicators for each call. Each thread announces the requests of its ranks,
-// waits until all ranks have arrived, and runs its own ranks' parts. If the call is not prepared yet, the first thread
+// waits until all ranks have arrived, and runs the parts of its own ranks. If the call is not prepared yet, one thread
 // prepares it for all ranks.
 //
-// A rank announces itself in a cache line of its own, together with the prepared call that it expects to make. If all
-// ranks announce the same prepared call, their requests match and no agreement is necessary: a repeated call takes no
-// lock, and writes to no line that another rank writes to.
+// Each rank has its own cache line for its announcement, which names the prepared call that the rank expects to make.
+// If all ranks announce the same prepared call, their requests match, and no agreement is necessary. So a repeated call
+// takes no lock, and no rank writes to a cache line that another rank writes to.
 #pragma once
 
 #include "api/Backend.h"
@@ -34,7 +34,7 @@ public:
   bool takesStreams() const override { return false; }
 
   Arrival arrive(std::span<const core::RankRequest> parts) override;
-  /// After a timeout the ranks do not agree on the number of a call, so every later call fails at once.
+  /// After a timeout, ranks have made different numbers of calls, so every later call fails at once.
   core::Outcome complete(const Arrival &arrival) override;
   core::Result<const char *> select(const core::Request &request) override;
   core::Outcome asyncError() override { return {}; }
@@ -43,7 +43,7 @@ private:
   /// A rank's announcement of one call. The rank's thread writes `number` last.
   struct alignas(host::linePair) Announcement {
     std::atomic<uint64_t> number{0};
-    host::PreparedCall *call = nullptr; ///< already entered; null: the ranks must agree on a call
+    host::PreparedCall *call = nullptr; ///< the rank has entered it; null: the ranks must agree on a call
     host::Sharing sharing{};            ///< see host::PreparedCall::sharing
     const core::Request *request = nullptr;
   };
@@ -55,8 +55,8 @@ private:
     uint64_t retirements = 0; ///< value of CallTable::retirements() for which `calls` is valid
   };
   struct alignas(host::linePair) RankState {
-    /// Indexed by the parity of the call. A rank announces call n + 2 only after it has seen all ranks in call n + 1.
-    /// These ranks have then read its announcement of call n.
+    /// Indexed by the parity of the call's number. A rank announces call n + 2 only after it has seen all ranks in call
+    /// n + 1. By then, all ranks have read its announcement of call n.
     Announcement announcements[2];
     alignas(host::linePair) std::atomic<bool> busy{false}; ///< a thread is in a call of this rank
     uint64_t number = 0;                                   ///< number of calls announced
@@ -87,10 +87,10 @@ private:
   host::Parking waiting; ///< for threads that wait for other ranks
   std::atomic<bool> timedOut{false};
   host::WorkerPool pool;
-  std::mutex agreement; ///< guards the following members; a query can come during a call
+  std::mutex agreement; ///< guards the following members; select() can run during a call
   host::CallTable table;
   AgreedCall agreedCall;
-  core::Outcome failure; ///< an error after a call has timed out
+  core::Outcome failure; ///< after a call has timed out: the error of all later calls
 };
 
 } // namespace gc3::api

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates communicators with given settings. The C API passes the settings of the process; tests and benchmarks pass
-// their own.
+// Creates communicators with the given settings. The C API passes the settings of the process. Tests and benchmarks
+// pass their own settings.
 #pragma once
 
 #include "core/Settings.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communicators whose ranks share one GPU. One thread makes the calls of all ranks in a group.
+// Communicators whose ranks share one GPU. For each call, one thread makes the calls of all ranks in a group.
 #pragma once
 
 #include "api/Backend.h"
@@ -20,8 +20,8 @@ public:
   PeriodicThread(const PeriodicThread &) = delete;
   PeriodicThread &operator=(const PeriodicThread &) = delete;
 
-  /// Calls `poll` every `timeoutMs` / 8 milliseconds, so that a timeout is detected at most that much later. Call this
-  /// once. Throws std::system_error if no thread can be created.
+  /// Calls `poll` every `timeoutMs` / 8 milliseconds, so a timeout is detected at most this much too late. Call this
+  /// function once. Throws std::system_error if no thread can be created.
   void start(uint32_t timeoutMs, std::function<void()> poll);
 
 private:

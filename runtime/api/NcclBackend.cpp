@@ -22,7 +22,7 @@ Result<std::shared_ptr<comm::Communicator>> NcclBackend::create(ncclapi::Comm nc
   static const Outcome found = ncclapi::Nccl::find(ncclapi::findInstalled, nccl);
   if (!found.ok())
     return found;
-  // All ranks make this call together, so a rank that is late for long is considered missing.
+  // All ranks call gc3CommInit together, so a rank that has not called it within these limits counts as missing.
   const comm::WaitLimits limits{0, std::max(options.timeoutMs, options.joiningMs)};
   const Outcome none;
   auto setup = std::make_shared<comm::Setup>(comm::Setup{{*cuda, nccl, gin::find}, {std::move(file)}, none, options});
@@ -31,19 +31,20 @@ Result<std::shared_ptr<comm::Communicator>> NcclBackend::create(ncclapi::Comm nc
   return communicator;
 }
 
-/// Returns the reason why a rank cannot run programs after it has joined or failed to join.
+/// Waits until the rank has joined. Returns why it cannot run programs, or Success if it can.
 static Outcome joinError(comm::Communicator &communicator) {
   const Outcome joined = communicator.awaitJoin();
   return joined.ok() ? communicator.refusal() : joined;
 }
 
-/// Prefers other errors to gc3InvalidUsage, which a rank can have received from other ranks.
+/// Sets `first` to `outcome` if `first` is Success. Also does so if `first` is gc3InvalidUsage and `outcome` is another
+/// error: a rank may only have received gc3InvalidUsage from other ranks.
 static void note(Outcome &first, const Outcome &outcome) {
   if (first.ok() || (first.code == gc3InvalidUsage && !outcome.ok() && outcome.code != gc3InvalidUsage))
     first = outcome;
 }
 
-/// Lets ranks of different NCCL communicators join.
+/// Makes ranks join concurrently. No two of them may have the same `ncclComm`.
 static Outcome joinRound(std::span<const NcclBackend::Init *const> inits) {
   for (const NcclBackend::Init *init : inits)
     init->communicator->beginJoin();
@@ -61,7 +62,8 @@ static Outcome joinRound(std::span<const NcclBackend::Init *const> inits) {
   return first;
 }
 
-/// NCCL splits a communicator for one thread at a time, so the n-th inits of all NCCL communicators form one round.
+/// NCCL can split a communicator for only one thread at a time. So inits of the same `ncclComm` join one after the
+/// other: the n-th inits of all NCCL communicators form one round.
 Outcome NcclBackend::join(std::span<const Init> inits) {
   std::map<ncclapi::Comm, size_t> made;
   std::vector<std::vector<const Init *>> rounds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank of an NCCL communicator, on a GPU: gc3CommInit.
+// The backend of gc3CommInit: one rank of an NCCL communicator, on a GPU.
 #pragma once
 
 #include "api/Backend.h"
@@ -10,19 +10,19 @@ namespace gc3::api {
 
 class NcclBackend final : public Backend {
 public:
-  /// A rank to create, and the place of its handle.
+  /// A rank to create, and where to store its handle.
   struct Init {
     gc3Comm **handle;
     ncclapi::Comm ncclComm;
     std::shared_ptr<comm::Communicator> communicator;
   };
-  /// Creates a rank of `ncclComm` that has not joined yet, with the CUDA runtime that this library is linked with and
-  /// the installed NCCL.
+  /// Creates a rank of `ncclComm`, which does not join yet. The rank uses the CUDA runtime that this library is linked
+  /// with, and the installed NCCL.
   static core::Result<std::shared_ptr<comm::Communicator>>
   create(ncclapi::Comm ncclComm, std::shared_ptr<const bundle::BundleFile> file, const cuda::Options &options);
-  /// Lets all ranks join, and writes the handles of those that succeed. Several inits of one `ncclComm` join one after
-  /// the other. Returns the first error. An error that a rank has detected itself precedes errors from other ranks,
-  /// which say less.
+  /// Makes all ranks join, and stores the handles of the ranks that succeed. Several inits of one `ncclComm` join one
+  /// after the other. Returns the first error, but prefers an error that a rank has detected itself to an error that it
+  /// received from other ranks, which is less specific.
   static core::Outcome join(std::span<const Init> inits);
 
   explicit NcclBackend(std::shared_ptr<comm::Communicator> communicator) : communicator(std::move(communicator)) {}
@@ -36,14 +36,14 @@ public:
   void leave(bool aborts) override;
   NcclBackend *ofNccl() override { return this; }
 
-  /// Returns the call for a valid request, or nothing if the request has no elements.
+  /// Returns the call for a valid request, or no value if the request has no elements.
   core::Result<std::optional<comm::CallGroup::Call>> callOf(const core::Request &request) const;
 
 private:
   const std::shared_ptr<comm::Communicator> communicator;
 };
 
-/// Creates a rank at once, or defers this if the thread is in a group.
+/// Makes a rank join at once, or at the end of the group if the thread has an open group.
 core::Outcome enqueue(const NcclBackend::Init &init);
 
 } // namespace gc3::api

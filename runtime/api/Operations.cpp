@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions that the application creates. One counter for the whole process provides handles, so that a handle that
-// was destroyed, or belongs to another communicator, does not denote a newer reduction.
+// Reductions that the application creates. All handles come from one counter of the process. So a handle that was
+// destroyed, or that belongs to another communicator, is not the handle of a newer reduction.
 #include "api/Handles.h"
 #include "core/Factor.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a bundle (docs/bundle.md) and returns views of its sections. Each section is checked before its first byte is
-// used. Sections are not copied: views point into the mapping and are valid as long as the BundleFile. Opening reads
-// the header, the table and the manifest. A request for a section takes one pass over its bytes. Every length and index
-// is untrusted until checked.
+// used. Sections are not copied: views point into the mapping, and are valid as long as the BundleFile exists. Opening
+// reads the header, the table and the manifest. A request for a section takes one pass over the section's bytes. No
+// length or index is used before it is checked.
 #pragma once
 
 #include "Bundle_generated.h"
@@ -24,7 +24,7 @@ enum class BundleError : uint8_t {
   Truncated,  ///< the file is shorter than its header states
   TooNew,     ///< the major version is newer than this reader
   Corrupt,    ///< a checksum or padding does not match
-  Invalid,    ///< intact bytes that break a rule of docs/bundle.md
+  Invalid,    ///< the bytes are intact, but break a rule of docs/bundle.md
 };
 
 /// Success, or a description of the error and its place in the file. The message is lower case, without a full stop.

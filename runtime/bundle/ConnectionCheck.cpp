@@ -38,8 +38,8 @@ bool hasMessages(const RankView &view, const fbs::ThreadBlock &block, bool sends
   });
 }
 
-/// Returns the ends of one side, sorted. A thread block that names a peer but exchanges no message with it is not an
-/// end.
+/// Returns the sending ends of all connections if `sends` is true, else the receiving ends. Sorts them. If a thread
+/// block names a peer but exchanges no message with it, it is not an end.
 std::vector<End> collectEnds(std::span<const RankView> views, bool sends) {
   std::vector<End> ends;
   for (uint32_t rank = 0; rank < views.size(); ++rank)
@@ -55,14 +55,14 @@ std::vector<End> collectEnds(std::span<const RankView> views, bool sends) {
   return ends;
 }
 
-/// Walks the messages of one side in order.
+/// Iterates over the messages that one thread block sends, or over those that it receives, in order.
 class Messages {
 public:
   Messages(const RankView &view, uint32_t threadBlock, bool sending) : sends(sending) {
     const fbs::ThreadBlock &block = view.threadBlocks[threadBlock];
     steps = view.instructions.subspan(block.first_instruction(), block.instruction_count());
   }
-  /// Returns the slots of the next message, or 0 after the last one.
+  /// Returns the number of slots of the next message, or 0 after the last message.
   uint32_t next() {
     while (position < steps.size()) {
       const fbs::Instruction &inst = steps[position++];

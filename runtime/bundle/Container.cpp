@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checksums of the bundle's container (docs/bundle.md): XXH3-64, streamed if the bytes are not contiguous.
+// Checksums of a bundle's container (docs/bundle.md): XXH3-64. Bytes that are not contiguous are hashed as a stream.
 #include "bundle/Container.h"
 
 #define XXH_INLINE_ALL

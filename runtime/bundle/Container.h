@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The container of a bundle (docs/bundle.md): header, section table, checksums. For readers and writers.
+// The container of a bundle (docs/bundle.md): header, section table, checksums. Readers and writers of bundles use it.
 #pragma once
 
 #include <bit>
@@ -25,7 +25,7 @@ struct FileHeader {
   uint32_t sections;
   uint32_t zero;
   uint64_t fileSize;
-  uint64_t checksum; ///< of the 24 bytes before this field, followed by the section table
+  uint64_t checksum; ///< checksum of the 24 bytes before this field, followed by the section table
 };
 static_assert(sizeof(FileHeader) == 32 && offsetof(FileHeader, checksum) == 24);
 static_assert(std::is_trivially_copyable_v<FileHeader>);
@@ -40,7 +40,7 @@ struct SectionEntry {
   uint32_t zero;
   uint64_t offset; ///< a multiple of sectionAlignment, from the start of the file
   uint64_t size;
-  uint64_t checksum; ///< of the section's bytes
+  uint64_t checksum; ///< checksum of the section's bytes
 };
 static_assert(sizeof(SectionEntry) == 40 && offsetof(SectionEntry, checksum) == 32);
 static_assert(std::is_trivially_copyable_v<SectionEntry>);

@@ -22,7 +22,7 @@ std::string str(uint64_t value) {
   return std::to_string(value);
 }
 
-/// Returns the slots in one block of a buffer, or 0 if no rank has the buffer.
+/// Returns the number of slots in one block of a buffer, or 0 if no rank has the buffer.
 uint64_t slotsPerBlock(uint32_t chunksPerBlock, const fbs::Program &program) {
   return uint64_t{chunksPerBlock} * program.subdivision();
 }
@@ -65,7 +65,8 @@ private:
     return alias();
   }
 
-  /// The inner buffer must be a range of whole blocks of the outer one, so that their slots have equal lengths.
+  /// The inner buffer must be a range of whole blocks of the outer buffer. Otherwise slots of the two buffers that
+  /// overlap could have different lengths.
   std::string alias() const {
     uint64_t inner = 0, outer = 0;
     switch (view.alias) {
@@ -93,8 +94,8 @@ private:
     return {};
   }
 
-  /// Limits the sum of all wait counts to the length of the list. Otherwise many instructions that refer to all waits
-  /// could make the checks quadratic in the file size.
+  /// Limits the sum of all wait counts to the length of the list of waits. Otherwise many instructions could refer to
+  /// the whole list, and the checks would take time quadratic in the file size.
   std::string waitCounts() const {
     uint64_t sum = 0;
     for (const fbs::Instruction &inst : view.instructions)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the meaning of intact sections of a bundle (docs/bundle.md, the last line of "What a reader checks"). Each
-// function returns the error and its place, or an empty string. Linear in the section.
+// Checks the meaning of intact sections of a bundle (docs/bundle.md, "What a reader checks"). The validate functions
+// return a text with the error and its place, or an empty text. The checks of one section are linear in its size.
 #pragma once
 
 #include "bundle/BundleFile.h"
@@ -11,16 +11,17 @@
 namespace gc3::bundle {
 
 /// Returns whether the names of the program, its collective and its scratch buffers consist of ASCII letters, digits
-/// and _, and do not begin with a digit. Messages, tables and command lines rely on that.
+/// and _, and do not begin with a digit. Messages, tables and command lines rely on this.
 bool hasNames(const fbs::Program &program);
 
-/// Checks an entry of the manifest: counts and limits.
+/// Checks the counts and limits of a program's entry in the manifest.
 std::string validateProgram(const fbs::Program &program);
 
 /// Checks one rank alone: opcodes, buffers, ranges, peers, waits, alias.
 std::string validateRank(const fbs::Program &program, const RankView &view);
 
-/// Checks the tables of the postcondition. Does not check whether its chunks exist, which depends on the ranks.
+/// Checks the tables of a postcondition. Does not check whether the chunks that the tables name exist: that depends on
+/// the sections of the ranks.
 std::string validateCheck(const fbs::Program &program, const CheckView &view);
 
 /// Checks all ranks together: each connection has one sending and one receiving thread block, and the k-th message sent

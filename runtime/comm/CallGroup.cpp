@@ -22,14 +22,15 @@ static std::vector<CallQueue> queuesOf(std::span<CallGroup::Call> calls) {
   return queues;
 }
 
-/// Advances the queue at `index` without waiting for other ranks. Returns false if it has to wait.
+/// Enqueues the next round of the queue at `index`, and returns true. Returns false if that round must still wait.
 static bool advance(std::vector<CallQueue> &queues, size_t index, CallGroup::Fallback *fallback) {
   CallQueue &queue = queues[index];
   const auto first = queues.begin(), here = first + static_cast<ptrdiff_t>(index);
   const auto isAwaited = [&](const CallQueue &other) { return queue.mustAwait(other); };
   if (!queue.hasJoined())
     return false;
-  for (size_t before = 0; before != queues.size();) { // each merged queue can relate this queue to further queues
+  // Repeats while it merges queues: each merged queue can show that further queues belong to the same communicator.
+  for (size_t before = 0; before != queues.size();) {
     before = queues.size();
     queues.erase(std::remove_if(here + 1, queues.end(), [&](CallQueue &other) { return queue.merge(other); }),
                  queues.end());

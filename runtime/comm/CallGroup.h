@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one thread's calls on communicators as one group: the calls of ncclGroupEnd or gc3GroupEnd, or a single call.
+// Runs several calls of one thread as a group: the calls that the thread has deferred until ncclGroupEnd or
+// gc3GroupEnd, or a single call.
 #pragma once
 
 #include "comm/GroupedCall.h"
@@ -11,16 +12,18 @@ public:
   using Call = GroupedCall;
   using Fallback = CallFallback;
 
-  /// Has communicators join and load programs, and runs the calls. Sets the states and outcomes of the calls. Returns
-  /// after all calls are enqueued. Without a fallback, all communicators must have joined, and calls without a program
-  /// do not run.
+  /// Makes communicators join and load programs, then runs the calls. Sets the states and outcomes of the calls.
+  /// Returns after all calls are enqueued. Without a fallback, all communicators must have joined, and a call that no
+  /// program runs does not run at all.
   ///
-  /// - The n-th calls of all the thread's ranks of a communicator are one round. A round is enqueued before the
-  ///   communicator's next round loads a program, because other threads can make these calls one by one and wait for
-  ///   each to end. Consecutive rounds that NCCL runs are one round.
-  /// - No communicator waits for another communicator, except if calls share a stream, or if NCCL runs a round. Then
-  ///   all calls on communicators earlier in the group come first.
-  /// - If memory runs out, all communicators fail, since other ranks can run the calls.
+  /// - A thread can have several ranks of one communicator. The n-th calls of these ranks form one round. gc3 enqueues
+  ///   a round before the communicator's next round loads a program: another thread may make the same calls one by one,
+  ///   and wait for each call to end before it makes the next. Consecutive rounds that NCCL runs are merged into one
+  ///   round.
+  /// - A round of one communicator waits for another communicator only in two cases: NCCL runs the round, or the round
+  ///   shares a stream with the other communicator. Then all calls on the other communicator come first, if that
+  ///   communicator is earlier in the group.
+  /// - If memory runs out, all communicators fail, because other ranks may run the calls.
   static void run(std::span<Call> calls, Fallback *fallback = nullptr);
 };
 

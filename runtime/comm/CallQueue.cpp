@@ -16,8 +16,9 @@ EnteredCall::EnteredCall(Call &call) : call(call) {
     call.fail(outcome);
 }
 
-/// All ranks of a communicator capture a call, or none does. If a rank can't query its stream, it assumes the state of
-/// the thread's other ranks, so that it does not load a program alone.
+/// Either all ranks of a communicator capture a call, or none does. If gc3 can't query the stream of a rank, it assumes
+/// that this stream is captured if a stream of the thread's other ranks is. Otherwise this rank could load a program
+/// that the other ranks do not load.
 void EnteredCall::findCaptures(std::span<EnteredCall> calls) {
   uint64_t othersCapture = 0;
   for (EnteredCall &each : calls) {
@@ -41,8 +42,8 @@ bool EnteredCall::isLoaded() const {
   return call.comm->loaded(call.program, refusal) != nullptr;
 }
 
-/// Fails the call if `outcome` is an error. Fails the communicator too, because other ranks can make the call, unless
-/// the error is the caller's mistake.
+/// Fails the call if `outcome` is an error. Unless the error is the caller's mistake, also fails the communicator,
+/// because other ranks may run the call.
 void EnteredCall::failOn(Outcome outcome) {
   if (outcome.ok())
     return;
@@ -125,7 +126,8 @@ bool CallQueue::merge(CallQueue &other) {
   return true;
 }
 
-/// A call that NCCL runs can wait in NCCL for other ranks, so all ranks make such calls in the order of the group.
+/// NCCL can block in a call until other ranks make the same call. So all ranks make NCCL's calls in one order: that of
+/// the group.
 bool CallQueue::precedes(const CallQueue &other) const {
   return !isDone() && (other.isForNccl() || sharesStream(other));
 }
@@ -139,15 +141,16 @@ bool CallQueue::sharesStream(const CallQueue &other) const {
   return false;
 }
 
-/// Returns true if NCCL runs a call of the round. The round's programs are loaded or refused.
+/// Returns true if NCCL runs at least one call of the current round. Call after the round's programs are loaded or
+/// refused.
 bool CallQueue::isForNccl() const {
   const Round &round = rounds[next];
   return std::any_of(round.begin(), round.end(), [](const Call *call) { return call->state == State::Nccl; }) ||
          std::any_of(entered.begin(), entered.end(), [](const EnteredCall &each) { return !each.isLoaded(); });
 }
 
-/// Sorts the next round by the group's order. First merges consecutive rounds that NCCL runs, because NCCL gets them in
-/// one group.
+/// Sorts round `next` into the group's order. If NCCL runs this round, first merges the following rounds that NCCL runs
+/// into it, because NCCL gets them as one NCCL group.
 void CallQueue::arrangeRound() {
   const auto isRunByNccl = [](const Round &round) {
     return std::all_of(round.begin(), round.end(), [](const Call *call) { return call->state == State::Nccl; });
@@ -157,7 +160,7 @@ void CallQueue::arrangeRound() {
     merged.insert(merged.end(), rounds[next + 1].begin(), rounds[next + 1].end());
     rounds.erase(rounds.begin() + static_cast<ptrdiff_t>(next) + 1);
   }
-  std::sort(merged.begin(), merged.end()); // by address: they are elements of one array
+  std::sort(merged.begin(), merged.end()); // by address, since all calls are in one array, in the group's order
 }
 
 void CallQueue::beginRound() {
@@ -178,8 +181,8 @@ bool CallQueue::isReady() {
   return std::none_of(entered.begin(), entered.end(), [](const EnteredCall &each) { return each.isLoading(); });
 }
 
-/// Returns the round's calls that NCCL runs. Fails the calls on failed or aborted communicators instead: the
-/// application can have freed an aborted communicator.
+/// Returns the calls of the round that NCCL runs, except those on failed or aborted communicators. Fails these calls
+/// instead: the application may already have freed an aborted communicator.
 static std::vector<Call *> callsForNccl(std::span<Call *const> round) {
   std::vector<Call *> ncclCalls;
   for (Call *call : round)
@@ -192,7 +195,8 @@ static std::vector<Call *> callsForNccl(std::span<Call *const> round) {
   return ncclCalls;
 }
 
-/// If NCCL drops calls after a timeout, other ranks would match them with later calls, so the communicators fail.
+/// Makes NCCL run those calls of the round that no program runs. If this rank drops the calls after a timeout, its
+/// communicators fail. Otherwise NCCL would match the dropped calls of other ranks with later calls of this rank.
 static void runByNccl(std::span<Call *const> round, CallFallback *fallback) {
   const std::vector<Call *> ncclCalls = callsForNccl(round);
   if (ncclCalls.empty() || !fallback)
@@ -206,7 +210,7 @@ static void runByNccl(std::span<Call *const> round, CallFallback *fallback) {
 }
 
 void CallQueue::enqueueRound(Fallback *fallback) {
-  for (EnteredCall &each : entered) // before the first launch: a plan allocates memory, which can wait for kernels
+  for (EnteredCall &each : entered) // before the first launch: planning allocates memory, which can wait for kernels
     each.planCall();
   runByNccl(rounds[next], fallback);
   for (EnteredCall &each : entered)

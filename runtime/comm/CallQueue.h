@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues the calls of a group on one communicator, by round.
+// The queue of a group's calls on one communicator, divided into rounds (CallGroup.h).
 #pragma once
 
 #include "comm/GroupedCall.h"
 
 namespace gc3::comm {
 
-/// Represents a call that a program runs, between Communicator::enter() and leave().
+/// A call that a program runs. The constructor calls Communicator::enter(), and the destructor calls leave().
 class EnteredCall {
 public:
   /// Enters the communicator. If the communicator accepts no calls, the call fails, and isInside() returns false.
@@ -22,13 +22,14 @@ public:
   EnteredCall &operator=(const EnteredCall &) = delete;
 
   bool isInside() const { return inside; }
-  /// Determines whether each stream is captured.
+  /// Determines for each call whether its stream is captured.
   static void findCaptures(std::span<EnteredCall> calls);
-  /// Has the executor load the program, unless the stream is captured. Does not wait.
+  /// Makes the executor load the call's program, unless the stream is captured. Does not wait.
   void beginLoad() const;
   bool isLoading() const { return call.comm->isLoading(); }
   bool isLoaded() const;
-  /// Plans the call, or lets NCCL run it. The program is loaded or refused.
+  /// Plans the call if its program is loaded. If the program is refused, or not loaded because the stream is captured,
+  /// lets NCCL run the call. Call after isLoading() has returned false.
   void planCall();
   void enqueue();
 
@@ -48,24 +49,26 @@ public:
   using Call = GroupedCall;
   using Fallback = CallFallback;
 
-  /// Creates an empty queue for `comm`, one rank of a communicator. Each rank has its own queue until it has joined.
+  /// Creates an empty queue for `comm`, one rank of a communicator. Each rank has its own queue until merge().
   explicit CallQueue(Communicator *comm) : comms{comm} {}
   void add(Call &call) { rounds.push_back({&call}); }
   bool isDone() const { return next == rounds.size(); }
 
-  // While the queue has one rank:
-  /// Begins to join, unless a call is captured: gc3 can create nothing during a capture.
+  // Functions for a queue of one rank, before merge():
+  /// Makes the rank begin to join, unless the stream of a call is captured: gc3 can create no resources during a
+  /// capture.
   void beginJoin();
-  /// Chooses programs, if the rank has joined or can't join.
+  /// Chooses the programs of the calls. Does nothing while the rank is still joining.
   void decide(Fallback *fallback);
 
   bool hasJoined() const { return joined; }
-  /// Returns true if this queue must wait until `other` has joined, because both can belong to one communicator.
+  /// Returns true if this queue must wait until `other` has joined, because both may belong to the same communicator.
   bool mustAwait(const CallQueue &other) const { return !other.joined && mayShareCommunicator(other); }
-  /// Moves the calls of another rank to this queue. Returns false if `other` belongs to another communicator.
+  /// Adds the calls of `other`, another rank of the same communicator, to this queue. Returns false if `other` has not
+  /// joined or belongs to another communicator.
   bool merge(CallQueue &other);
-  /// Returns true if the current round of `other`, which is later in the group, must wait for this queue: calls share a
-  /// stream, or NCCL runs that round.
+  /// Returns true if the current round of `other` must wait for calls of this queue: the round shares a stream with
+  /// these calls, or NCCL runs the round. `other` must be later in the group.
   bool precedes(const CallQueue &other) const;
   /// Begins the next round, if none has begun. Returns true if the round can be enqueued.
   bool isReady();
@@ -73,10 +76,11 @@ public:
   void enqueueRound(Fallback *fallback);
 
 private:
-  /// One call of each of the thread's ranks; or consecutive rounds of calls that NCCL runs.
-  using Round = std::vector<Call *>; ///< arrangeRound() sorts it by the order of the group
+  /// One call of each of the thread's ranks, or the calls of several consecutive rounds that NCCL runs.
+  using Round = std::vector<Call *>; ///< in the group's order after arrangeRound()
 
-  /// Returns true if the queues' communicators are not known to differ. NCCL runs the calls of such communicators.
+  /// Returns false if the queues are known to belong to different communicators. If gc3 does not know this, it may
+  /// treat two communicators as one. That is harmless, because NCCL runs all calls of such communicators.
   bool mayShareCommunicator(const CallQueue &other) const;
   bool sharesStream(const CallQueue &other) const;
   bool isForNccl() const;

@@ -15,7 +15,8 @@ using ncclapi::Result;
 
 namespace {
 
-/// Returns a configuration with one channel: gathers are small, and NCCL's buffers stay small.
+/// Returns the configuration of a child: non-blocking, with one channel. Gathers are small, so one channel is enough,
+/// and NCCL's buffers stay small.
 ncclapi::Config childConfig() {
   return {.size = sizeof(ncclapi::Config),
           .magic = ncclapi::configMagic,
@@ -28,7 +29,7 @@ ncclapi::Config childConfig() {
           .splitShare = 0};
 }
 
-/// Polls until `isOver` returns true or an error, or until waits must end.
+/// Polls until `isOver` returns true or an error, or until `checkInterruption` returns an error.
 template <typename IsOver>
 Outcome poll(const ChildCommunicator::CheckInterruption &checkInterruption, IsOver isOver) {
   for (core::Backoff backoff;; backoff.pause()) {
@@ -40,7 +41,8 @@ Outcome poll(const ChildCommunicator::CheckInterruption &checkInterruption, IsOv
   }
 }
 
-/// Returns true if the communicator has no operation in progress.
+/// Returns true if a communicator has no operation in progress. `queried` is the result of NCCL's query of the
+/// communicator, and `state` the state that the query returned. Returns an error if one of the two is an error.
 core::Result<bool> isComplete(Result queried, Result state, const std::string &doing) {
   if (queried == Result::Success && state == Result::InProgress)
     return false;
@@ -59,23 +61,24 @@ Outcome ChildCommunicator::awaitParent(const QueryParent &queryParent) const {
   });
 }
 
-/// NCCL can write the handle of a child whose creation has failed. This function does not free such a child: NCCL's
+/// NCCL can write the handle of a child even if the creation fails. This function does not free such a child: NCCL's
 /// parent refers to it, so freeing it would corrupt the parent.
 Outcome ChildCommunicator::create(Comm parent, int rank, const QueryParent &queryParent) {
   ncclapi::Config config = childConfig();
   creation = Creation::Splitting;
-  if (Outcome outcome = checkInterruption(); !outcome.ok()) { // the parent can be freed: the abort saw no split
+  // An abort that saw isSplitting() return false does not wait for this split, so the parent may already be freed.
+  if (Outcome outcome = checkInterruption(); !outcome.ok()) {
     creation = Creation::None;
     return outcome;
   }
   const Result split = nccl.CommSplit(parent, 0, rank, &newChild, &config);
   creation = Creation::Completing;
-  // NCCL completes the split of a non-blocking parent later, also if it returns Success.
+  // If the parent is non-blocking, NCCL completes the split later, even if CommSplit has returned Success.
   const bool hasBegun = split == Result::Success || split == Result::InProgress;
   Outcome outcome = hasBegun ? awaitParent(queryParent) : outcomeOf(split, "creating a child communicator");
   const Comm made = __atomic_load_n(&newChild, __ATOMIC_ACQUIRE);
   if (hasBegun && !made && !checkInterruption().ok())
-    return outcome; // NCCL can still write the handle
+    return outcome; // still pending: NCCL can write the handle later
   creation = Creation::None;
   if (outcome.ok() && !made)
     return {gc3InternalError, "NCCL has created no child communicator"};
@@ -141,7 +144,7 @@ Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda
   return cuda::outcomeOf(cuda, cuda.synchronize(stream), doing);
 }
 
-/// The color of a team is the number of its first rank.
+/// Uses the number of a team's first rank as the color of the split.
 Outcome ChildCommunicator::splitByTeam(int rank, const ncclapi::Team &team) {
   const std::string doing = "splitting gc3's communicator by LSA team";
   ncclapi::Config config = childConfig();
@@ -164,7 +167,7 @@ void ChildCommunicator::releaseMemory() {
   gathered = cuda::OwnEvent();
 }
 
-/// gc3 must not destroy a communicator that has an error: NCCL would leave a group open in this thread.
+/// If the child has an error, aborts it instead. If NCCL destroyed it, NCCL would leave a group open in this thread.
 void ChildCommunicator::destroy() {
   if (!asyncError().ok())
     return abort();
@@ -175,7 +178,7 @@ void ChildCommunicator::destroy() {
 }
 
 void ChildCommunicator::abort() {
-  if (isPending()) // NCCL has ended the split, because the parent was aborted
+  if (isPending()) // the parent was aborted, so NCCL has ended the split
     child = newChild;
   creation = Creation::None;
   for (const Comm comm : {std::exchange(teamChild, nullptr), child.exchange(nullptr)})

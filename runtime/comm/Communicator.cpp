@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that callers run: they post work, wait, and change the phase. Executor.cpp has the executor thread's
-// functions.
+// The functions that application threads call: they post work, wait, and change the phase. Executor.cpp has the
+// functions of the executor thread.
 #include "comm/Communicator.h"
 
 #include "core/Backoff.h"
@@ -53,7 +53,8 @@ Result Communicator::queryState(Result &state) {
   return queried;
 }
 
-/// Logs a wait that began at `begun`, or fails the communicator. Returns true if the deadline has passed.
+/// Checks a wait that began at `begun`. If it is longer than `limit.failAfterMs`, fails the communicator with the text
+/// `late`, and returns true. Else, if it is longer than `limit.logAfterMs`, logs the text `waiting`.
 bool Communicator::checkDeadline(Clock::time_point begun, const WaitLimits &limit, const char *waiting,
                                  const char *late) {
   const auto isPast = [waited = Clock::now() - begun](uint32_t ms) { return ms != 0 && waited > milliseconds(ms); };
@@ -66,7 +67,7 @@ bool Communicator::checkDeadline(Clock::time_point begun, const WaitLimits &limi
   return isLate;
 }
 
-/// Returns why the communicator accepts no calls; a success if it accepts calls.
+/// Returns why the communicator accepts no calls; Success if it accepts calls.
 Outcome Communicator::callError() const {
   switch (phase) {
   case Phase::Ready: return {};
@@ -132,7 +133,7 @@ int Communicator::ranks() const {
 }
 
 bool Communicator::mayShareCommunicator(const Communicator &other) const {
-  const int otherRanks = other.ranks(), otherRank = other.rank(); // in this order: known ranks imply a known rank
+  const int otherRanks = other.ranks(), otherRank = other.rank(); // ranks() first: if it is not 0, rank() is valid
   std::lock_guard lock(mutex);
   const bool areIdentified = identity.ranks != 0 && otherRanks != 0;
   if (areIdentified && (identity.ranks != otherRanks || identity.rank == otherRank))
@@ -161,7 +162,8 @@ Outcome Communicator::enter() {
   return outcome;
 }
 
-/// Notifies only if a caller waits or the phase has changed, because a notification also wakes the executor.
+/// Notifies waiting threads only if a caller waits or the phase has changed, because a notification also wakes the
+/// executor.
 void Communicator::leave() {
   std::lock_guard lock(mutex);
   isCalling = false;
@@ -226,8 +228,8 @@ void Communicator::fail(const Outcome &cause) {
   failNow(cause);
 }
 
-/// Kernels continue, because other ranks can need them. After a timeout they stop, because they wait for a missing
-/// rank.
+/// Kernels keep running, because other ranks may need their messages. But after a timeout they are stopped, because
+/// they may wait for a missing rank.
 void Communicator::failNow(const Outcome &cause) {
   if (!mayFollow(phase, Phase::Failed))
     return;
@@ -241,7 +243,7 @@ void Communicator::failNow(const Outcome &cause) {
 bool Communicator::finalize(bool waits) {
   Lock lock(mutex);
   if (isAborted())
-    return true; // before this call
+    return true; // aborted before this call, not during it
   changed.wait(lock, [this] { return !isJoinRunning(); });
   if (phase == Phase::Unready)
     advance(Phase::Closed);
@@ -253,7 +255,7 @@ bool Communicator::finalize(bool waits) {
     abortNow();
     return true;
   }
-  return error.ok(); // else another thread has aborted it during this call
+  return error.ok(); // not ok: another thread has aborted it during this call, or NCCL still creates its child
 }
 
 bool Communicator::abort() {
@@ -275,7 +277,7 @@ void Communicator::releaseUnlessPending() {
 
 void Communicator::releaseNow() {
   if (advance(Phase::Releasing) && !executor.joinable())
-    advance(Phase::Closed); // there is nothing to release
+    advance(Phase::Closed); // no executor has run, so there is nothing to release
 }
 
 void Communicator::awaitSplit() {
@@ -284,7 +286,8 @@ void Communicator::awaitSplit() {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
-/// There are no kernels before Ready. While Closing, the executor releases `gpu`, so this thread must not use it.
+/// Stops kernels only in the phases that can have some: there are no kernels before Ready. In phase Closing, the
+/// executor destroys `gpu`, so this thread must not use it.
 void Communicator::abortNow() {
   const bool hasKernels = phase == Phase::Ready || phase == Phase::Draining || phase == Phase::Failed;
   if (!mayFollow(phase, Phase::Aborted))

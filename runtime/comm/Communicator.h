@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank of an NCCL communicator, from its first collective call to its end. It has one mutex, one phase (Phase.h)
-// and one executor thread.
+// One rank of an NCCL communicator, from its first collective call to its end. Each Communicator has one mutex, one
+// phase (Phase.h) and one executor thread.
 //
 // The executor thread does all work that is slow or waits: it creates the child communicator, joins, loads programs,
-// monitors kernels, drains and closes. Callers post a task and wait until it is done, the communicator fails or is
-// aborted, or their deadline passes. The caller's thread plans and launches calls, because captures and per-thread
-// streams belong to it.
+// monitors kernels, drains and closes. A caller posts a task. Then it waits until the task is done, the communicator
+// fails or is aborted, or a deadline passes. The caller's own thread plans and launches calls, because stream captures
+// and per-thread default streams belong to that thread.
 //
-// Thread-safe. One call at a time runs between enter() and leave().
+// Thread-safe. Only one call at a time is between enter() and leave().
 #pragma once
 
 #include "comm/GpuRank.h"
@@ -20,14 +20,16 @@
 
 namespace gc3::comm {
 
-/// Limits how long a thread waits for other ranks, in milliseconds. 0: the wait has no end, or logs no line.
+/// Limits for a wait for other ranks, in milliseconds. After `logAfterMs` the wait is logged; 0: it is not logged.
+/// After `failAfterMs` the communicator fails; 0: it waits indefinitely.
 struct WaitLimits {
   uint32_t logAfterMs = 0, failAfterMs = 0;
 };
 
 class Communicator {
 public:
-  /// `parent` is the application's communicator. `joinLimits` applies to joining; loading uses the options' timeout.
+  /// `parent` is the application's communicator. `joinLimits` applies to joining and to awaitParent(); the options of
+  /// `setup` have the limits for loading.
   Communicator(std::shared_ptr<const Setup> setup, ncclapi::Comm parent, const WaitLimits &joinLimits);
   /// The phase must be Unready or Closed, and joinExecutor() must have returned.
   ~Communicator();
@@ -38,70 +40,77 @@ public:
   struct Status {
     Phase phase;
     core::Outcome error;
-    /// Returns true also after all resources are released.
+    /// Returns true if the communicator was aborted, also after all its resources are released.
     bool isAborted() const {
       return phase == Phase::Aborted || phase == Phase::Releasing || (phase == Phase::Closed && !error.ok());
     }
   };
   Status status() const;
-  /// Queries NCCL's state of the application's communicator. If that is a success, returns this communicator's state.
-  /// One thread at a time queries NCCL, because concurrent queries would free a completed operation twice.
+  /// Sets `state` to NCCL's state of the application's communicator. If NCCL's state is Success, sets `state` to gc3's
+  /// own state instead. Returns the result of NCCL's query. Only one thread at a time queries NCCL: two concurrent
+  /// queries would make NCCL free a completed operation twice.
   ncclapi::Result queryState(ncclapi::Result &state);
 
-  /// Has the executor create the child and join, unless it has begun to. Does not wait.
+  /// Starts the executor, which creates the child and joins. Does nothing if the phase is not Unready. Does not wait.
   void beginJoin();
-  /// Returns true while the communicator joins. Fails the communicator after the deadline.
+  /// Returns true while the communicator joins. Fails the communicator if its deadline has passed.
   bool isJoining();
   /// Waits until the communicator has joined. Returns an error if it fails or is aborted.
   core::Outcome awaitJoin();
-  /// Returns why NCCL runs all calls; a success if programs run. The communicator has joined.
+  /// Returns why NCCL runs all calls; Success if programs can run. Call after the communicator has joined.
   core::Outcome refusal() const;
-  /// Returns 0 until the executor has queried NCCL.
+  /// Return 0 until the executor has queried the number from NCCL.
   int rank() const;
   int ranks() const;
-  /// Returns false if `other` is known not to be another rank of the same communicator, or if this rank accepts no
+  /// Returns true if `other` may be another rank of the same communicator. Returns false if this rank accepts no
   /// further calls.
   bool mayShareCommunicator(const Communicator &other) const;
 
-  /// Returns the programs. The communicator has joined without a refusal.
+  /// Returns the table of programs; null unless the communicator has joined without a refusal.
   std::shared_ptr<ProgramTable> programs() const;
 
-  // A call, in this order:
-  /// Waits until no other call is inside, and prevents closing until leave(). Returns an error if calls fail.
+  // Functions for one call, in the order in which a thread calls them:
+  /// Waits until no other call is between enter() and leave(), then enters. The communicator does not close before
+  /// leave(). If the communicator accepts no calls, returns an error and does not enter.
   core::Outcome enter();
   core::Result<uint64_t> findCapture(cuda::Stream stream) const { return cuda::findCapture(cuda, stream); }
-  /// Has the executor load a program, if it is not loaded or refused. `localError` as in GpuRank::load. Does not wait.
+  /// Makes the executor load a program, unless the program is loaded or refused. `localError` as in GpuRank::load. Does
+  /// not wait.
   void beginLoad(uint32_t program, const core::Outcome &localError);
-  /// Returns true while the program loads. Fails the communicator after the deadline.
+  /// Returns true while the program loads. Fails the communicator if the deadline for loading has passed.
   bool isLoading();
-  /// Returns null if the program is not loaded. If all ranks refused it, sets `refusal` to the reason.
+  /// Returns the program on the GPU; null if it is not loaded. Sets `refusal` to the reason if all ranks refused the
+  /// program, else to Success.
   const cuda::GpuProgram *loaded(uint32_t program, core::Outcome &refusal) const;
   core::Outcome plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
                      cuda::Runner::Plan &plan);
   core::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
   void leave();
 
-  /// Waits until NCCL has enqueued all work of the application's communicator, if that is non-blocking.
+  /// Waits until NCCL has enqueued all work of the application's communicator, if that communicator is non-blocking.
   core::Outcome awaitParent();
 
-  /// Fails all later calls with `cause`, unless there is an earlier error.
+  /// Makes all later calls fail with `cause`, unless the communicator already has an error.
   void fail(const core::Outcome &cause);
 
-  /// Begins to shut down. If `waits`, waits until everything is released, which other ranks can delay. The caller makes
-  /// no further collective call. Aborts a failed communicator instead. Returns false if no call may be made on the
-  /// application's communicator: another thread has aborted it during this call, or NCCL still creates its child.
+  /// Waits until a running join has ended, then begins to shut the communicator down. The application must make no
+  /// further collective call on it. If `waits` is true, waits until all resources are released, which other ranks can
+  /// delay. If the communicator has failed, aborts it instead. Returns false if the caller must make no NCCL call on
+  /// the application's communicator: another thread has aborted it during this call, or NCCL is still creating its
+  /// child.
   bool finalize(bool waits);
-  /// Ends kernels and the waits of other threads. Does not wait. Prevents later calls on the application's
-  /// communicator. Returns true if the executor is in NCCL's split of that communicator. Then the caller must revoke
-  /// it, and awaitSplit() must return, before NCCL may free it.
+  /// Ends gc3's kernels and the waits of other threads. Does not wait. Prevents later calls of gc3 on the application's
+  /// communicator. Returns true if the executor is inside NCCL's split of that communicator. Then the caller must
+  /// revoke that communicator and call awaitSplit(), before NCCL may free it.
   bool abort();
-  /// Waits until the split ends, at most some seconds. A revocation just before the split does not end it; NCCL's abort
-  /// does.
+  /// Waits until the split has ended, but at most 5 seconds. The limit exists because a revocation just before the
+  /// split does not end the split. NCCL's abort then ends it.
   void awaitSplit();
-  /// Has the executor release everything. Call after abort(), and after NCCL has ended its part. Does not wait.
+  /// Makes the executor release all resources. Call after abort(), and after NCCL has ended its part. Does nothing if
+  /// the communicator was not aborted. Does not wait.
   void release();
-  /// Like release(), but releases nothing if NCCL can still create the child. For an application's communicator that
-  /// still exists.
+  /// Like release(), but does nothing while NCCL can still create the child. Call this instead of release() if the
+  /// application's communicator still exists.
   void releaseUnlessPending();
 
   // For the registry:
@@ -117,7 +126,7 @@ private:
   using Lock = std::unique_lock<std::mutex>;
   using Clock = std::chrono::steady_clock;
 
-  // With the mutex held:
+  // Functions whose caller must hold the mutex:
   bool advance(Phase to);
   void failNow(const core::Outcome &cause);
   void abortNow();
@@ -127,7 +136,7 @@ private:
   bool isAborted() const { return Status{phase, error}.isAborted(); }
   bool isJoinRunning() const { return phase == Phase::Forming || phase == Phase::Joining; }
 
-  // On the executor thread:
+  // Functions that run on the executor thread:
   void execute();
   void runPhase(Phase now);
   void join();
@@ -148,16 +157,17 @@ private:
   const ncclapi::Comm parent;
   const WaitLimits joinLimits;
   ChildCommunicator child;
-  std::unique_ptr<GpuRank> gpu; ///< null after release; no call and no executor uses it then
+  std::unique_ptr<GpuRank> gpu; ///< null after the executor has released all resources
 
-  mutable std::mutex
-      mutex; ///< guards the members below; not held during CUDA or NCCL calls, except queries of the parent
+  /// Guards the members below. Not held during CUDA or NCCL calls, except queries of `parent`.
+  mutable std::mutex mutex;
   std::condition_variable changed;
   Phase phase = Phase::Unready;
-  GpuRank::Identity identity; ///< the executor writes it while Forming, and reads it without the mutex
+  /// The executor writes it in phase Forming, while it holds the mutex. Later the executor reads it without the mutex.
+  GpuRank::Identity identity;
   Clock::time_point beganToJoin;
   core::Outcome error;      ///< the first error
-  core::Outcome ncclReason; ///< why NCCL runs all calls of a communicator without an error
+  core::Outcome ncclReason; ///< if there is no error: why NCCL runs all calls
   std::shared_ptr<ProgramTable> table;
   std::vector<ProgramState> states; ///< by program
   struct LoadRequest {
@@ -165,8 +175,8 @@ private:
     core::Outcome localError;
     Clock::time_point begun;
   };
-  std::optional<LoadRequest> request; ///< until the executor has loaded the program
-  uint32_t callers = 0;               ///< threads in enter(), or between enter() and leave()
+  std::optional<LoadRequest> request; ///< set until the executor has loaded or refused the program
+  uint32_t callers = 0;               ///< number of threads in enter(), or between enter() and leave()
   bool isCalling = false;             ///< a thread is between enter() and leave()
   std::thread executor;
 };

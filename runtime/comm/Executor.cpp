@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds pollPeriod{100}; ///< for kernels without a timeout, which can still fail
+constexpr milliseconds pollPeriod{100}; ///< interval of kernel checks if there is no timeout: kernels can still fail
 
 void logFallback(const GpuRank::Identity &identity, const std::string &reason) {
   if (core::isInfoEnabled())
@@ -26,7 +26,8 @@ void logFallback(const GpuRank::Identity &identity, const std::string &reason) {
 
 } // namespace
 
-/// Waits until the phase or a caller has work, and checks kernels periodically.
+/// The loop of the executor thread. Waits until the phase changes or a caller posts work, and does the work. Checks
+/// kernels periodically.
 void Communicator::execute() {
   const ncclapi::NcclCallScope inside;
   const uint32_t timeoutMs = setup->options.timeoutMs;
@@ -62,12 +63,12 @@ void Communicator::runPhase(Phase now) {
     case Phase::Closed:
     case Phase::Aborted: return;
     }
-  } catch (const std::exception &exception) { // no memory
+  } catch (const std::exception &exception) { // memory has run out
     fail({gc3SystemError, exception.what()});
   }
 }
 
-/// Returns the error that ends the executor's waits; a success while waits may continue.
+/// Returns the error with which the executor's waits must end; Success while they may continue.
 Outcome Communicator::checkInterruption() {
   {
     std::lock_guard lock(mutex);
@@ -76,7 +77,7 @@ Outcome Communicator::checkInterruption() {
     if (phase != Phase::Ready)
       return {};
   }
-  if (setup->options.timeoutMs != 0) // the program's ranks can wait for a kernel that does not end
+  if (setup->options.timeoutMs != 0) // a gather waits for earlier kernels, which may hang
     checkErrors();
   return {};
 }
@@ -89,12 +90,12 @@ void Communicator::checkErrors() {
     return;
   std::lock_guard lock(mutex);
   if (phase == Phase::Failed)
-    error = outcome; // the first one, and what the stopped kernels waited for
+    error = outcome; // the same error; checkKernels() may have added what stopped kernels waited for
   else
     failNow(outcome);
 }
 
-/// Makes a call on the application's communicator. Returns InvalidUsage, without the call, after an abort.
+/// Makes a call on the application's communicator. After an abort, does not make the call and returns InvalidUsage.
 Result Communicator::callOnParent(const std::function<Result()> &call) {
   std::lock_guard lock(mutex);
   return phase == Phase::Aborted || phase == Phase::Releasing ? Result::InvalidUsage : call();
@@ -106,7 +107,7 @@ Outcome Communicator::identify() {
     return outcomeOf(callOnParent([&] { return function(parent, value); }), doing);
   };
   Outcome outcome = query(nccl.CommUserRank, &identity.rank, "querying the rank");
-  if (outcome.ok()) // known ranks imply a known rank
+  if (outcome.ok()) // after the rank: if ranks() is not 0, rank() is valid
     outcome = query(nccl.CommCount, &identity.ranks, "querying the ranks");
   if (outcome.ok())
     outcome = query(nccl.CommCuDevice, &identity.device, "querying the device");
@@ -120,7 +121,7 @@ GpuRank::JoinResult Communicator::form() {
     return callOnParent([&] { return nccl.CommGetAsyncError(parent, &state); });
   };
   if (Outcome outcome = child.awaitParent(queryParent); !outcome.ok())
-    return {{}, outcome}; // NCCL reports its error with the call
+    return {{}, outcome}; // a refusal: NCCL runs the call, and reports its own error
   if (Outcome outcome = identify(); !outcome.ok())
     return {outcome, {}};
   if (identity.ranks == 1)
@@ -130,7 +131,7 @@ GpuRank::JoinResult Communicator::form() {
   return {};
 }
 
-/// Lets NCCL run all calls. All ranks call this together.
+/// Makes NCCL run all calls on this communicator. All ranks must call this function together.
 void Communicator::fallBackToNccl(const Outcome &reason) {
   logFallback(identity, reason.text);
   {
@@ -167,7 +168,7 @@ void Communicator::join() {
   advance(Phase::Ready);
 }
 
-/// Loads the requested program. Without a request, checks kernels.
+/// Loads the program that a caller has requested. If there is no request, checks kernels instead.
 void Communicator::load() {
   Lock lock(mutex);
   if (!request)
@@ -188,7 +189,7 @@ void Communicator::drain() {
     Lock lock(mutex);
     changed.wait(lock, [this] { return callers == 0 || phase != Phase::Draining; });
   }
-  for (;;) { // also after a failure, or after an abort, which stops kernels
+  for (;;) { // continues after a failure, and after an abort, which stops the kernels
     const core::Result<bool> idle = gpu->isIdle();
     if (!idle.ok())
       return fail(idle.outcome());
@@ -210,7 +211,7 @@ void Communicator::close() {
   child.destroy();
   gpu.reset();
   std::lock_guard lock(mutex);
-  if (phase == Phase::Closing) // else closeAborted() does the rest
+  if (phase == Phase::Closing) // else there was an abort, and closeAborted() does the rest
     advance(Phase::Closed);
 }
 
@@ -225,10 +226,10 @@ void Communicator::closeAborted() {
     changed.wait(lock, [this] { return callers == 0; });
   }
   if (gpu)
-    gpu->awaitIdle(); // NCCL unmaps the windows
+    gpu->awaitIdle(); // because child.abort() unmaps the windows that kernels access
   child.abort();
   if (gpu)
-    gpu->forgetNccl(); // until the abort NCCL can still write handles
+    gpu->forgetNccl(); // after child.abort(), because until then NCCL can write window handles
   gpu.reset();
   std::lock_guard lock(mutex);
   advance(Phase::Closed);

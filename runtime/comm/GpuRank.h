@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The GPU resources of one rank of a communicator: connections in windows, loaded programs, and the runner of its
-// calls. The Communicator decides when each operation happens (Communicator.h). Collective operations of the ranks use
-// the child.
+// calls. The Communicator decides when each operation happens (Communicator.h). Collective operations among the ranks
+// go over the child communicator.
 //
-// The rank's executor thread makes all calls, with the rank's GPU as its current device, except plan() and enqueue():
-// the caller of a collective makes them while the executor makes no call. stop() and markFailed() are thread-safe, and
-// so is mayShareCommunicator() after join().
+// Only the rank's executor thread calls these functions, with the rank's GPU as its current device. There are
+// exceptions. The thread that makes a collective call calls plan() and enqueue(); meanwhile, the executor calls no
+// function except checkKernels(). stop() and markFailed() are thread-safe. mayShareCommunicator() is thread-safe after
+// join().
 #pragma once
 
 #include "comm/ChildCommunicator.h"
@@ -23,28 +24,30 @@ namespace gc3::comm {
 struct Drivers {
   const cuda::Cuda &cuda;
   const ncclapi::Nccl &nccl;
-  const gin::Plugin *(*findGin)() = nullptr; ///< returns the GIN plugin, or null; null: there is no plugin
+  /// Returns the GIN plugin, or null if it is not found. If the pointer itself is null, there is no plugin either.
+  const gin::Plugin *(*findGin)() = nullptr;
 };
 
 /// Settings that communicators share.
 struct Setup {
   Drivers drivers;
   ProgramTable::Files files;
-  core::Outcome problem; ///< why this process can't run programs; other ranks learn that it can't
+  /// Why this process can't run programs; Success if it can. In join() the other ranks learn that this rank can't.
+  core::Outcome problem;
   cuda::Options options;
 };
 
-/// How a step of loading ended on one rank. Ranks exchange the bytes between processes.
+/// The result of one stage of loading a program, on one rank. Ranks exchange the raw bytes of this struct.
 struct LoadVerdict {
   uint32_t code = gc3Success; ///< gc3Result_t
   uint32_t lacksWindows = 0;  ///< 1: the communicator has no windows
   uint32_t program = 0;       ///< the number of the program that the rank loads
-  char reason[244] = {};      ///< the error's text, cut to this length
+  char reason[244] = {};      ///< the error's text, truncated to this size
 };
 
 class GpuRank {
 public:
-  /// Both must outlive this object.
+  /// `setup` and `child` must outlive this object.
   GpuRank(const Setup &setup, ChildCommunicator &child);
   GpuRank(const GpuRank &) = delete;
   GpuRank &operator=(const GpuRank &) = delete;
@@ -53,61 +56,64 @@ public:
     int rank = 0, ranks = 0, device = 0;
   };
 
-  /// How joining ended. A failure is an error of this rank alone: other ranks wait for it. A refusal is common to all
-  /// ranks, though its text can differ: NCCL runs all calls. Both are successes if programs run.
+  /// The result of joining. `failure` is an error of this rank alone, so other ranks may still wait for this rank.
+  /// `refusal` is common to all ranks, though its text can differ; NCCL then runs all calls. If programs can run, both
+  /// are Success.
   struct JoinResult {
     core::Outcome failure, refusal;
   };
-  /// Prepares the runner and gathers, exchanges RankInfos with the other ranks, and decides which programs can run.
+  /// Prepares the runner and the memory for gathers. Then exchanges RankInfos with the other ranks, and decides which
+  /// programs can run.
   JoinResult join(const Identity &identity);
-  /// Returns false if `other` is known not to be a child of the same communicator's ranks. Call after join().
+  /// Returns false if `other` is known to be the child of a rank of another communicator. Call after join().
   bool mayShareCommunicator(const ChildCommunicator &other) const {
     return childrenInProcess.empty() || std::find(childrenInProcess.begin(), childrenInProcess.end(),
                                                   reinterpret_cast<uint64_t>(&other)) != childrenInProcess.end();
   }
-  /// Returns the programs. Call after join() without a refusal.
+  /// Returns the table of programs. Call only after join() has returned without a refusal.
   std::shared_ptr<ProgramTable> programs() const { return table; }
 
-  /// How loading a program ended. A failure is an error of this rank alone. A refusal is common to all ranks: NCCL runs
-  /// the program's calls.
+  /// The result of loading a program. `failure` is an error of this rank alone. `refusal` is common to all ranks: no
+  /// rank runs the program. If the program is loaded, both are Success.
   struct LoadResult {
     core::Outcome failure, refusal;
     const cuda::GpuProgram *program = nullptr;
   };
-  /// Loads a program on all ranks or on none. If `localError` is an error, this rank can't load it, and all ranks
-  /// refuse the program.
+  /// Loads program number `program` on all ranks or on none. If `localError` is an error, this rank does not try to
+  /// load the program, and all ranks refuse it.
   LoadResult load(uint32_t program, const core::Outcome &localError);
 
-  /// Plans a call of a loaded program. `capture` is the id of its stream's capture; 0: none.
+  /// Plans a call of a loaded program. `capture` is the id of the capture that the call's stream is part of; 0: none.
   core::Outcome plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
                      cuda::Runner::Plan &plan);
   core::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
 
-  /// Returns the error of failed kernels. Stops kernels that run longer than the timeout, and returns an error for
-  /// them.
+  /// Returns an error if a kernel has failed. If a kernel runs longer than the timeout, stops it and returns an error.
   core::Outcome checkKernels() { return runner.watch(cuda::Watchdog::Clock::now()); }
   core::Result<bool> isIdle() const { return runner.isIdle(); }
   /// Waits until all kernels have ended. They end soon after stop().
   void awaitIdle();
-  /// Has checkKernels() return this error. If kernels are stopped later, adds what they waited for. Thread-safe.
+  /// Makes checkKernels() return `cause` from now on. If kernels are stopped later, checkKernels() adds what they
+  /// waited for. Thread-safe.
   void markFailed(const core::Outcome &cause) { runner.markFailed(cause); }
-  /// Ends all kernels, also enqueued ones. Thread-safe.
+  /// Ends all kernels: those that run, and those that are enqueued. Thread-safe.
   void stop() { runner.stop(); }
 
-  /// Deregisters windows and destroys the device communicator, which can wait for other ranks. All calls have ended.
+  /// Deregisters the windows and destroys the device communicator. Can wait for other ranks. All calls must have ended.
   void releaseNccl();
-  /// Replaces releaseNccl() after an abort of the child, which frees NCCL's part.
+  /// Drops the handles of windows and of the device communicator, which NCCL has freed with the aborted child. Call
+  /// this instead of releaseNccl().
   void forgetNccl();
 
 private:
   /// Resources of a program while it loads. They are released if a rank can't load the program.
   struct PendingLoad {
     uint32_t program = 0;
-    core::Outcome outcome;                      ///< if an error, all ranks refuse the program
-    std::unique_ptr<plan::ConnectionPool> pool; ///< the rank's pool, plus the program's connections
+    core::Outcome outcome;                      ///< this rank's error, or after agree() another rank's
+    std::unique_ptr<plan::ConnectionPool> pool; ///< copy of GpuRank::pool, plus the program's connections
     std::vector<uint32_t> numbers;              ///< numbers of the program's connections in the pool
     std::unique_ptr<cuda::GpuProgram> onGpu;
-    Window window; ///< for connections that the rank does not have
+    Window window; ///< memory for the program's new connections
     uint64_t windowBytes = 0;
     bool lacksWindows = false; ///< the communicator has no windows
     plan::ConnectionPool::Parts parts;
@@ -124,8 +130,8 @@ private:
   void recordChildrenInProcess(std::span<const RankInfo> infos);
   void beginTrace(std::span<const RankInfo> infos);
   void finishJoin(std::span<const RankInfo> infos);
-  /// Gathers after all calls on this GPU have ended, because they could occupy the multiprocessors that NCCL's kernel
-  /// needs.
+  /// Gathers one object from each rank. The gather runs after this rank's last call has ended, because that call's
+  /// kernel could occupy the multiprocessors that NCCL's kernel needs.
   template <typename T>
   core::Result<std::vector<T>> gatherEach(const T &own) {
     if (core::Outcome outcome = runner.awaitLastCall(runner.stream()); !outcome.ok())
@@ -151,8 +157,8 @@ private:
   const ncclapi::Nccl &nccl;
   ChildCommunicator &child;
   Identity self;
-  std::vector<uint64_t>
-      childrenInProcess; ///< addresses of the children of the communicator's ranks in this process; empty: not known
+  /// Addresses of the ChildCommunicators of those ranks of this communicator that are in this process; empty: unknown.
+  std::vector<uint64_t> childrenInProcess;
   ncclapi::Team team{};
   std::shared_ptr<ProgramTable> table;
   cuda::Runner runner;
@@ -160,9 +166,9 @@ private:
   std::vector<Window> windows; ///< by piece of the pool
   const gin::Plugin *part = nullptr;
   DeviceComm deviceComm;
-  plan::ConnectionPool::Parts parts;      ///< addresses, by window and rank
-  std::unique_ptr<PendingLoad> loading;   ///< the program that loads; NCCL writes to it
-  std::optional<cuda::Recorder> recorder; ///< destroyed first, because it refers to programs
+  plan::ConnectionPool::Parts parts;      ///< addresses of the windows' parts, by window and rank
+  std::unique_ptr<PendingLoad> loading;   ///< the program that is being loaded; NCCL writes to its members
+  std::optional<cuda::Recorder> recorder; ///< declared last, so that it is destroyed first: it refers to programs
 };
 
 } // namespace gc3::comm

@@ -19,14 +19,15 @@ uint64_t newNonce() {
   return uint64_t{random()} << 32 | random();
 }
 
-/// Returns a number that identifies the machine, also in containers; 0: not known.
+/// Returns a number that identifies the machine, and is the same in all its containers; 0: unknown.
 uint64_t thisHost() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
   return file >> id ? bundle::checksum(id.data(), id.size()) : 0;
 }
 
-/// Returns true if a communicator of `count` ranks has all the team's ranks, and `own` is the team's rank `team.rank`.
+/// Returns true if all ranks of the team are ranks of a communicator that has `count` ranks. `own` is this rank's
+/// number in the communicator.
 bool isSound(const ncclapi::Team &team, int64_t own, int64_t count) {
   const int64_t first = own - int64_t{team.rank} * team.stride;
   return team.rank >= 0 && team.rank < team.ranks && team.stride > 0 && first >= 0 &&
@@ -48,7 +49,7 @@ Outcome GpuRank::prepare() {
   return child.prepareGathers(static_cast<uint32_t>(self.ranks), mostBytes);
 }
 
-/// Returns how many thread blocks of the largest kernel fit on the GPU at once.
+/// Returns how many thread blocks fit on the GPU at once, for the element type whose kernel allows the fewest.
 core::Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreters, kernel::Protocol protocol) const {
   uint32_t blocks = UINT32_MAX;
   for (unsigned type = 0; type < core::elementTypeCount; ++type) {
@@ -63,7 +64,8 @@ core::Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreter
   return blocks;
 }
 
-/// Calls the plugin only if it was built with the installed NCCL's version.
+/// Sets the fields of `own` that concern NCCL and the network. Calls the plugin only if it was built with the installed
+/// NCCL's version.
 Outcome GpuRank::describeNetwork(RankInfo &own) {
   own.nccl = nccl.version;
   if (setup.drivers.findGin && own.peerEnd - own.firstPeer != self.ranks)
@@ -85,7 +87,7 @@ Outcome GpuRank::describe(RankInfo &own) {
     return {gc3SystemError, "NCCL's LSA team is no part of its communicator"};
   own.set(setup.options);
   own.architecture = runner.limits().architecture;
-  // A team with a stride counts as one rank.
+  // The range of peers has no gaps. So if the team has a stride, this rank counts as the only rank that it reaches.
   own.firstPeer = team.stride == 1 ? firstOfTeam() : self.rank;
   own.peerEnd = team.stride == 1 ? own.firstPeer + team.ranks : self.rank + 1;
   own.host = thisHost();
@@ -103,7 +105,8 @@ Outcome GpuRank::describe(RankInfo &own) {
   return describeNetwork(own);
 }
 
-/// Determines everything that needs no other rank. The other ranks receive an error as `canRunPrograms` = 0.
+/// Sets the fields of `own` that need no data of other ranks. On an error, sets `own.canRunPrograms` to 0, from which
+/// the other ranks learn that this rank can't run programs.
 Outcome GpuRank::examine(RankInfo &own) {
   Outcome outcome = setup.problem;
   if (outcome.ok())
@@ -125,9 +128,10 @@ Outcome GpuRank::examine(RankInfo &own) {
   return outcome;
 }
 
-/// Compares GPUs by bus id, because processes can number devices differently.
+/// Returns true if the link between this rank and rank `there` does not tear LL128 lines. Identifies GPUs by bus id,
+/// because processes can number devices differently.
 bool GpuRank::isUntornLink(const RankInfo &here, const RankInfo &there) const {
-  if (shareGpu(here, there)) // this rank included
+  if (shareGpu(here, there)) // also true for this rank itself
     return true;
   int device = 0, whole = 0;
   return here.host != 0 && there.host == here.host && cuda.deviceOf(&device, there.busId) == 0 &&
@@ -143,7 +147,7 @@ PeerSet GpuRank::findUntornPeers(std::span<const RankInfo> infos) const {
   return peers;
 }
 
-/// Gathers the untorn links of all ranks, if a program is for LL128.
+/// Gathers `untornPeers` of all ranks. Does nothing if no program is for LL128.
 Outcome GpuRank::gatherUntornPeers(std::vector<RankInfo> &infos) {
   if (!table->needsUntornLines())
     return {};
@@ -172,7 +176,7 @@ Outcome GpuRank::connectNetwork(std::vector<RankInfo> &infos) {
   return {};
 }
 
-/// Begins the rank's trace. An error is only logged: the rank works without a trace.
+/// Begins the rank's trace. An error is only logged: the rank then works without a trace.
 void GpuRank::beginTrace(std::span<const RankInfo> infos) {
   constexpr uint64_t mostRecords = 1 << 18; // 8 MiB on the GPU
   const std::string &name = setup.options.traceName;

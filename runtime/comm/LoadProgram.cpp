@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads a program: memory, a window, the peers' addresses, the image. After each operation that can fail on one rank
-// alone, the ranks gather the result, so that all ranks or none load the program.
+// Loads a program: allocates memory, registers a window, gets the peers' addresses, and writes the image. After each
+// stage that can fail on one rank alone, the ranks exchange their outcomes. So either all ranks load the program or
+// none does.
 #include "comm/GpuRank.h"
 
 #include "core/Log.h"
@@ -24,13 +25,14 @@ Outcome GpuRank::reserve() {
     return outcome;
   if (loading->pool->pieces() == pool->pieces())
     return {};
-  // NCCL before 2.29 requires the same size on all ranks.
+  // All ranks allocate the size of the largest part: NCCL before 2.29 requires the same size on all ranks.
   loading->windowBytes = loading->pool->largestPart(pool->pieces());
   loading->window = Window(cuda, nccl, child.windowComm());
   return loading->window.reserve(loading->windowBytes, runner.stream());
 }
 
-/// Exchanges the ranks' outcomes. Returns a failure of this rank. Stores the common outcome in `loading`.
+/// Exchanges the outcomes of all ranks, and stores the common outcome in `loading`. Returns an error if the exchange
+/// itself fails, or if the ranks load different programs.
 Outcome GpuRank::agree() {
   LoadVerdict own{static_cast<uint32_t>(loading->outcome.code), loading->lacksWindows, loading->program, {}};
   loading->outcome.text.copy(own.reason, sizeof own.reason - 1);
@@ -51,14 +53,15 @@ Outcome GpuRank::agree() {
   return {};
 }
 
-/// Returns true if LSA teams can have their own communicators. A communicator with a network has windows over all
-/// ranks.
+/// Returns true if the child may have to be split into one communicator for each LSA team. That is not needed if
+/// programs use the network: then a window can span all ranks.
 bool GpuRank::maySplitByTeam() const {
   return child.windowComm() == child.get() && team.ranks < self.ranks && table->signals() == 0;
 }
 
-/// NCCL from 2.29 on has no windows over several LSA teams without a network. Then each team gets its own communicator,
-/// once, and all later windows are registered with it.
+/// NCCL from 2.29 on supports no window that spans several LSA teams, unless there is a network. In that case, splits
+/// the child into one communicator for each team, and registers the window with the communicator of this rank's team.
+/// Later windows are registered with that communicator at once.
 Outcome GpuRank::registerInTeam() {
   if (loading->outcome.ok()) {
     const core::Result<bool> isWindow = loading->window.isWindow();
@@ -80,7 +83,8 @@ Outcome GpuRank::registerInTeam() {
   return {};
 }
 
-/// Returns a failure of this rank.
+/// Registers the new window, if the program needs one. Stores an error of the registration in `loading`. Returns an
+/// error only if agree() does.
 Outcome GpuRank::registerWindow() {
   if (!loading->outcome.ok() || loading->windowBytes == 0)
     return {};
@@ -97,7 +101,7 @@ plan::NetworkRoute GpuRank::network() const {
   return network;
 }
 
-/// Finds the addresses of the peers' parts of the new window, and writes the image.
+/// Gets the addresses of the peers' parts of the new window, if there is one, and writes the image.
 Outcome GpuRank::connect() {
   if (loading->windowBytes != 0) {
     const core::Result<std::vector<std::byte *>> peers =
@@ -127,7 +131,8 @@ const cuda::GpuProgram *GpuRank::commitLoad() {
   return &runner.add(std::move(loading->onGpu));
 }
 
-/// Returns a failure of this rank. Stores the common outcome in `loading`.
+/// Loads the program together with the other ranks. Stores the common outcome in `loading`. Returns an error only if
+/// agree() does.
 Outcome GpuRank::loadOnAllRanks() {
   if (loading->outcome.ok())
     loading->outcome = reserve();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of different kernels fit together if their total fits even when all are blocks of the largest kernel.
+// Blocks of different kernels can be resident together. They are sure to fit if the same number of blocks of the
+// largest of these kernels would fit.
 #include "comm/OccupancyBudget.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases of a communicator, and the table of transitions that code and tests share.
+// The phases of a communicator, and the table of allowed transitions. The runtime and its tests use the same table.
 #pragma once
 
 #include <algorithm>
@@ -8,16 +8,16 @@
 namespace gc3::comm {
 
 enum class Phase : uint8_t {
-  Unready,   ///< it has had no collective call, and holds nothing
-  Forming,   ///< NCCL creates gc3's child communicator, for which all ranks call
+  Unready,   ///< no collective call was made on it; it holds no resources
+  Forming,   ///< NCCL creates gc3's child communicator; all ranks take part
   Joining,   ///< ranks exchange RankInfos, and agree on the programs that can run
   Ready,     ///< programs run calls; or NCCL runs all calls, if the ranks can't run programs
-  Draining,  ///< no new calls; enqueued calls still run
+  Draining,  ///< new calls are refused; enqueued calls still run
   Closing,   ///< all calls have ended; resources are released together with the other ranks
   Closed,    ///< all resources are released
   Failed,    ///< all calls return the first error
-  Aborted,   ///< kernels end; gc3 begins no call on the application's communicator, and NCCL ends its own part
-  Releasing, ///< after an abort: resources are released once kernels have ended, without other ranks
+  Aborted,   ///< gc3 stops its kernels and begins no further call on the application's communicator
+  Releasing, ///< after an abort: gc3 releases resources when kernels have ended, and waits for no rank
 };
 inline constexpr uint8_t phaseCount = 10;
 
@@ -27,20 +27,20 @@ struct Transition {
 
 inline constexpr Transition transitions[] = {
     {Phase::Unready, Phase::Forming},  // the first collective call
-    {Phase::Unready, Phase::Closed},   // finalized or destroyed before a call
+    {Phase::Unready, Phase::Closed},   // finalized or destroyed before the first call
     {Phase::Forming, Phase::Joining},  // NCCL has created the child
-    {Phase::Forming, Phase::Ready},    // NCCL runs all calls: one rank, or NCCL can't create a child
-    {Phase::Joining, Phase::Ready},    // the ranks agree, on programs or on none
+    {Phase::Forming, Phase::Ready},    // NCCL runs all calls: there is only one rank, or NCCL can't create a child
+    {Phase::Joining, Phase::Ready},    // the ranks have agreed which programs can run, or that none can
     {Phase::Ready, Phase::Draining},   // finalized or destroyed
     {Phase::Draining, Phase::Closing}, // the last call has ended
-    {Phase::Closing, Phase::Closed},   // everything is released
-    // The first error:
+    {Phase::Closing, Phase::Closed},   // all resources are released
+    // After the first error:
     {Phase::Unready, Phase::Failed},
     {Phase::Forming, Phase::Failed},
     {Phase::Joining, Phase::Failed},
     {Phase::Ready, Phase::Failed},
     {Phase::Draining, Phase::Failed},
-    // Aborted, or destroyed after an error:
+    // Aborted by the application, or finalized or destroyed after an error:
     {Phase::Unready, Phase::Aborted},
     {Phase::Forming, Phase::Aborted},
     {Phase::Joining, Phase::Aborted},
@@ -48,8 +48,8 @@ inline constexpr Transition transitions[] = {
     {Phase::Draining, Phase::Aborted},
     {Phase::Closing, Phase::Aborted},
     {Phase::Failed, Phase::Aborted},
-    {Phase::Aborted, Phase::Releasing}, // NCCL has ended its part
-    {Phase::Releasing, Phase::Closed},  // everything is released
+    {Phase::Aborted, Phase::Releasing}, // NCCL has ended its part of the application's communicator
+    {Phase::Releasing, Phase::Closed},  // all resources are released
 };
 
 constexpr bool mayFollow(Phase from, Phase to) {

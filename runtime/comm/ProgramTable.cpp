@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots have the largest size that fits when all programs are loaded, because programs share connections and their
-// slots.
+// Programs share connections and the FIFO slots of these connections. So all programs of one protocol have the same
+// slot size, with which all of them can be loaded at once.
 #include "comm/ProgramTable.h"
 
 #include "core/Proofs.h"
@@ -76,7 +76,8 @@ void ProgramTable::decide(std::span<const RankInfo> infos) {
   countSignals();
 }
 
-/// Decides protocols, and which programs can't run. Programs occupy the GPUs in the order of their bundles.
+/// Decides each program's protocol, and whether it can run. Adds programs to the occupancy budget in the order of the
+/// bundles, so earlier programs take precedence.
 void ProgramTable::decideProtocols(std::span<const RankInfo> infos) {
   OccupancyBudget budget(infos);
   for (Entry &entry : entries) {
@@ -94,7 +95,7 @@ void ProgramTable::decideProtocols(std::span<const RankInfo> infos) {
     otherBlocks.push_back(budget.blocksOfOthers(r));
 }
 
-/// Chooses the slot sizes of the programs that can run, as if all of them are loaded.
+/// Chooses the slot sizes for all programs of one protocol that can run, such that all of them can be loaded at once.
 void ProgramTable::decideSlots(Protocol protocol) {
   cuda::SlotNeeds needs;
   plan::ConnectionPool pool(teamOfRanks);
@@ -114,7 +115,8 @@ void ProgramTable::decideSlots(Protocol protocol) {
   }
 }
 
-/// Counts network signals, in the order of the bundles. Refuses programs for which none are left.
+/// Counts the network signals of the programs, in the order of the bundles. Refuses a program if too few signals are
+/// left for it.
 void ProgramTable::countSignals() {
   plan::ConnectionPool all(teamOfRanks);
   for (Entry &entry : entries) {
@@ -132,7 +134,7 @@ void ProgramTable::countSignals() {
   signalCount = all.mostSignals();
 }
 
-/// Returns a program of the first bundle that has one for the call.
+/// Returns the program of the first bundle that has a program for the call.
 core::Result<uint32_t> ProgramTable::selectFirst(const Request &request, bool bySize) {
   Outcome first{gc3NoProgram, "there are no bundles"};
   for (size_t i = 0; i < selections.size(); ++i) {
@@ -148,7 +150,8 @@ core::Result<uint32_t> ProgramTable::selectFirst(const Request &request, bool by
   return first;
 }
 
-/// A program that GC3_PROGRAM lists can be for other sizes. A listed program for this size of any bundle precedes it.
+/// GC3_PROGRAM can list a program that is for other sizes than the call's. So this function first searches all bundles
+/// for a listed program that is for the call's size.
 core::Result<uint32_t> ProgramTable::select(const Request &request) {
   std::lock_guard lock(selecting);
   if (selections.size() > 1 && userChoice.isListed(request.name) && !userChoice.hasTuner())
@@ -157,7 +160,7 @@ core::Result<uint32_t> ProgramTable::select(const Request &request) {
   return selectFirst(request, false);
 }
 
-/// Checks everything that does not depend on buffers.
+/// Checks whether a program can run a call. Ignores what depends on the buffers.
 Outcome ProgramTable::checkCall(const Entry &entry, const Request &request) const {
   const core::Program &program = *entry.loaded->program;
   const auto type = static_cast<ElementType>(request.type);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of bundles for a number of ranks. Chooses the program that runs a call, its protocol and its slots. All
-// results follow from the bundles and the ranks' RankInfos, so they are identical on all ranks. Thread-safe after
-// decide().
+// The programs that the bundles have for a given number of ranks. Chooses the program that runs each call, and each
+// program's protocol and FIFO slots. All results depend only on the bundles and the RankInfos of all ranks, so they are
+// identical on all ranks. Thread-safe after decide().
 #pragma once
 
 #include "comm/OccupancyBudget.h"
@@ -21,36 +21,38 @@ public:
   ProgramTable(const ProgramTable &) = delete;
   ProgramTable &operator=(const ProgramTable &) = delete;
 
-  /// Returns the digest of all bundles in their order.
+  /// Returns a digest of all bundles, which depends on their order.
   static uint64_t digest(const Files &files);
 
-  /// Decides protocols, slots and refusals from the infos of all ranks, which agree. Called again after their
-  /// `contexts` are known.
+  /// Decides the protocol and the slots of each program, and whether it is refused. `infos` are the RankInfos of all
+  /// ranks, after disagreement() has returned an empty text. Call this again when the ranks' `contexts` are known.
   void decide(std::span<const RankInfo> infos);
 
   struct Entry {
     const core::LoadedProgram *loaded = nullptr;
     plan::SlotSizes sizes;
     bool overNetwork = false; ///< at least one connection uses the network
-    std::string refusal;      ///< why it can't run on these ranks; empty if it can
+    std::string refusal;      ///< why the program can't run on these ranks; empty if it can
     std::string name() const { return loaded->program->info().name()->str(); }
   };
-  /// Returns a program by number. Call this and the functions below after decide().
+  /// Returns the program with this number. Call after decide(). This also holds for the functions below, except size(),
+  /// needsUntornLines() and choice().
   const Entry &entry(uint32_t number) const { return entries[number]; }
   size_t size() const { return entries.size(); }
-  /// Returns true if a program is for LL128.
+  /// Returns true if at least one program is for LL128.
   bool needsUntornLines() const;
   /// Returns the number of network signals that a rank needs when all programs are loaded; 0: no program uses the
   /// network.
   uint32_t signals() const { return signalCount; }
-  /// Returns the number of network contexts that every rank has.
+  /// Returns the smallest number of network contexts of a rank, over all ranks.
   uint32_t contexts() const { return contextCount; }
-  /// Returns teams by rank. The ranks of a team reach each other's memory.
+  /// Returns the number of each rank's team, by rank. The ranks of one team reach each other's memory.
   const std::vector<uint32_t> &teams() const { return teamOfRanks; }
-  /// Returns the most thread blocks that other ranks on the GPU of rank `rank` can have at once.
+  /// Returns the largest number of thread blocks that the other ranks on the GPU of rank `rank` can have at once.
   uint32_t blocksOfOthers(uint32_t rank) const { return otherBlocks[rank]; }
 
-  /// Returns the program that runs a valid call, or why none does. Independent of buffers; identical on all ranks.
+  /// Returns the number of the program that runs a valid call, or an error with the reason why no program does. The
+  /// result does not depend on buffers, and is identical on all ranks.
   core::Result<uint32_t> choose(const core::Request &request);
   /// Returns the user's choice of programs.
   const core::Choice &choice() const { return userChoice; }

@@ -8,7 +8,7 @@ namespace gc3::comm {
 
 using kernel::Protocol;
 
-/// Returns the text of a version code of NCCL or gc3.
+/// Returns a version code of NCCL or gc3 as a text: 22807 is "2.28.7".
 static std::string versionOf(int32_t code) {
   return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." + std::to_string(code % 100);
 }
@@ -71,7 +71,8 @@ static bool isUntornLink(const RankInfo &rank, int32_t peer) {
   return rank.untornPeers.has(static_cast<uint32_t>(peer - rank.firstPeer));
 }
 
-/// Names the first two ranks that a program connects and for which `holds` is false; empty if there are none.
+/// Returns, as a text, the first two ranks that a program connects and for which `holds` returns false; empty if there
+/// are none.
 static std::string firstPairWithout(bool (*holds)(const RankInfo &rank, int32_t peer), const core::Program &program,
                                     std::span<const RankInfo> ranks) {
   for (uint32_t r = 0; r < program.ranks(); ++r)
@@ -86,7 +87,8 @@ std::string unreachablePair(const core::Program &program, std::span<const RankIn
   return firstPairWithout(reaches, program, ranks);
 }
 
-/// Names the first two ranks whose link can tear lines of a program for LL128; empty if there are none.
+/// Returns, as a text, the first two ranks that a program for LL128 connects over a link that can tear lines. Empty if
+/// there are none, or if the program is for another protocol.
 static std::string tearingPair(const core::Program &program, std::span<const RankInfo> ranks) {
   const bool wantsLines = static_cast<Protocol>(program.info().protocol()) == Protocol::LL128;
   return wantsLines ? firstPairWithout(isUntornLink, program, ranks) : "";

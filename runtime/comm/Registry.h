@@ -11,23 +11,22 @@ namespace gc3::comm {
 
 class Registry {
 public:
-  /// Returns the registry. It is never destroyed, because threads can call it while the process exits.
+  /// Returns the registry of this process. It is never destroyed, because threads can call it while the process exits.
   static Registry &ofProcess();
 
-  /// Keeps a communicator until it is closed.
+  /// Adds a communicator without a handle. Keeps it until it is closed.
   void add(std::shared_ptr<Communicator> communicator);
 
-  /// Returns null if no communicator has the handle.
+  /// Returns the communicator with the handle, or null if there is none.
   std::shared_ptr<Communicator> find(ncclapi::Comm handle) const;
-  /// Returns the communicator with the handle. If there is none, adds the communicator that `make` returns under the
-  /// handle.
+  /// Returns the communicator with the handle. If there is none, calls `make` and adds its result under the handle.
   std::shared_ptr<Communicator> findOrAdd(ncclapi::Comm handle,
                                           const std::function<std::shared_ptr<Communicator>()> &make);
-  /// Removes the handle, before it is freed.
+  /// Removes the handle from the registry. Call this before NCCL frees the handle.
   void remove(ncclapi::Comm handle);
 
-  /// Releases closed communicators. Their executor threads have ended, so this does not wait. Returns the number of
-  /// remaining communicators.
+  /// Releases closed communicators. Does not wait for other ranks: the executor threads of closed communicators have
+  /// ended or are about to end. Returns the number of remaining communicators.
   size_t sweep();
 
 private:

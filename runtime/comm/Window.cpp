@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL before 2.29.2 has no function that returns a peer's address. This file computes it from the window's first
-// fields. NCCL's inlined device functions read them, and their layout is the same from 2.28.7 on.
+// NCCL before 2.29.2 has no function that returns the address of a peer's part. For these versions, this file computes
+// the address from the window's first fields. NCCL's inlined device functions read the same fields, and their layout is
+// the same in all versions from 2.28.7 on.
 #include "comm/Window.h"
 
 #include <cstddef>
@@ -18,7 +19,7 @@ struct WindowHead {
   uint64_t unused;
   std::byte *flatBase; ///< address of the part of the team's first rank
   int lsaRank, worldRank;
-  uint32_t stride4G; ///< from one rank's part to the next rank's, in units of 4 GiB
+  uint32_t stride4G; ///< distance between the parts of consecutive ranks, in units of 4 GiB
   uint32_t rest;
 };
 static_assert(offsetof(WindowHead, flatBase) == 8 && offsetof(WindowHead, lsaRank) == 16 &&
@@ -70,7 +71,8 @@ void Window::moveTo(ncclapi::Comm another) {
   comm = another;
 }
 
-/// If windows are not possible, NCCL returns null or, before 2.29, a handle of another kind, in host memory.
+/// If NCCL supports no windows on the communicator, it returns a null handle. Before 2.29 it can also return another
+/// kind of handle, which points to host memory.
 core::Result<bool> Window::isWindow() const {
   if (!handle || nccl->GetLsaDevicePointer)
     return handle != nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An NCCL symmetric window. Every rank has a part of the same size, and reaches the parts of all ranks of its LSA team.
+// An NCCL symmetric window. Every rank has a part of the same size, and can access the parts of all ranks of its LSA
+// team.
 #pragma once
 
 #include "cuda/Cuda.h"
@@ -20,22 +21,24 @@ public:
 
   /// Allocates and clears this rank's part. The stream is idle afterwards.
   core::Outcome reserve(uint64_t bytes, cuda::Stream stream);
-  /// Registers the part. All ranks of the communicator make this call together.
+  /// Registers the part. All ranks of the communicator must make this call together.
   ncclapi::Result registerPart();
-  /// Returns false if the communicator has no windows; identical on all ranks. Call after registration.
+  /// Returns false if NCCL supports no windows on this communicator. The result is identical on all ranks. Call after
+  /// registerPart().
   core::Result<bool> isWindow() const;
-  /// Deregisters the part. The next registration uses `another`, a communicator of the LSA team's ranks.
+  /// Deregisters the part. The next registration uses `another`, a communicator of the ranks of the LSA team.
   void moveTo(ncclapi::Comm another);
-  /// Returns NCCL's addresses of the parts of the LSA team's `count` ranks. Returns gc3InvalidUsage if the communicator
-  /// has no windows.
+  /// Returns the addresses to which NCCL has mapped the parts of the LSA team's ranks. `count` is the number of these
+  /// ranks. Returns gc3InvalidUsage if NCCL supports no windows on the communicator.
   core::Result<std::vector<std::byte *>> locate(int count, cuda::Stream stream) const;
-  /// Like locate(), but returns this rank's part at its allocated address. `own` is the rank in the team.
+  /// Like locate(), but uses the address from reserve() for this rank's part. `own` is this rank's number in the team.
   core::Result<std::vector<std::byte *>> resolve(int own, int count, cuda::Stream stream) const;
 
   /// Returns the window's handle for device code.
   const void *get() const { return handle; }
 
-  /// Drops the handle, which NCCL frees with the communicator. Keeps the memory.
+  /// Drops the handle without deregistering it. Call after NCCL has freed the communicator and the handle. Keeps the
+  /// memory.
   void forget() { handle = nullptr; }
 
 private:

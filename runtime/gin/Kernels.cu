@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of one element type, GC3_ELEMENT, whose messages can use the network. It supports only Simple, since flags
-// in the data have no advantage over the network.
+// The interpreter kernel whose messages can use the network, for one element type (GC3_ELEMENT). Supports only Simple:
+// the protocols with flags in the data have no advantage over a network.
 #include "gin/Kernels.h"
 #include "gin/Machine.cuh"
 #include "kernel/Arithmetic.cuh"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The addresses of libgc3gin.so's kernels, for its CUDA runtime.
+// Functions that return the addresses of libgc3gin.so's kernels. Only the CUDA runtime in libgc3gin.so can launch these
+// kernels.
 #pragma once
 
 #include "kernel/Kernels.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine whose network is NCCL's GIN. Each GIN call is in a function that is never inlined: GIN selects a network
-// at run time, and with the code for all networks inlined the interpreter would spill registers.
+// The interpreter's machine whose network is NCCL's GIN. Each GIN call is in a function that is never inlined. GIN
+// selects a network at run time, so the code for all networks would be inlined, and the interpreter would spill
+// registers.
 #pragma once
 
 #include "kernel/PtxMachine.cuh"
@@ -11,8 +12,8 @@ namespace gc3::gin {
 
 static_assert(NCCL_VERSION_CODE == GC3_NCCL_VERSION, "the headers are not those of the NCCL that was found");
 
-/// The scope arguments of GIN's put keep their defaults, because 2.28 and 2.30 have them in different order. The caller
-/// must have executed a fence for the whole system.
+/// The scope arguments of GIN's put keep their defaults, because their order differs between NCCL 2.28 and 2.30. The
+/// caller must execute a fence at system scope before this call.
 static __device__ __noinline__ void put(const ncclDevComm &comm, uint32_t peer, const void *window, uint64_t to,
                                         uint64_t from, uint64_t bytes, uint32_t context, uint32_t id) {
   auto *both = static_cast<ncclWindow_t>(const_cast<void *>(window));
@@ -43,14 +44,14 @@ public:
   __device__ __forceinline__ void signal(uint32_t peer, kernel::Signal signal, uint64_t value) {
     gin::add(comm(), peer, signal.context, signal.id, value);
   }
-  /// Acquires at system scope.
+  /// Loads the signal with acquire order at system scope.
   __device__ __forceinline__ uint64_t readSignal(kernel::Signal signal) {
     return gin::read(comm(), signal.context, signal.id);
   }
 
 private:
-  /// Returns the communicator, in device memory. Loads its address each time, since an address in registers would make
-  /// the kernel spill.
+  /// Returns the device communicator, which is in device memory. Loads its address at each call: an address that stays
+  /// in registers would make the kernel spill.
   __device__ __forceinline__ const ncclDevComm &comm() const {
     return *static_cast<const ncclDevComm *>(call.ranks->network);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libgc3gin.so. It calls no function of NCCL by name, because that could load an NCCL other than the one in use.
+// The functions of libgc3gin.so, except its kernels. They call NCCL only through pointers: calls by name could load
+// another NCCL than the one in use.
 #include "gin/Plugin.h"
 
 #include "cuda/Launch.h"
@@ -16,8 +17,9 @@ static_assert(NCCL_VERSION_CODE == GC3_NCCL_VERSION, "the headers are not those 
 
 namespace {
 
-/// Returns the requirements of a device communicator with `signals` signals, numbered from 0; without GIN if `signals`
-/// is 0. Requests all signals here, because NCCL loses those of its requirement lists.
+/// Returns the requirements for a device communicator with `signals` signals, numbered from 0. If `signals` is 0, the
+/// device communicator has no GIN. Requests all signals in this one struct, because NCCL loses signals that are
+/// requested in its lists of requirements.
 ncclDevCommRequirements requirementsOf(uint32_t signals) {
 #ifdef NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER
   ncclDevCommRequirements requirements = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;

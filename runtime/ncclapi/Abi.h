@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of NCCL's binary interface that the interposer needs: types, codes, and the functions that it exports or
-// calls. gc3 declares them itself, so that it builds where no NCCL is installed. test/nccl compares them with nccl.h if
-// there is one. Enumerations can hold every int, because a caller can pass values of a newer NCCL.
+// The part of NCCL's binary interface that gc3 needs: types, result codes, and the functions that gc3 exports or calls.
+// gc3 declares them itself, so that it builds without NCCL. If nccl.h is installed, test/nccl compares these
+// declarations with it. The enumerations can hold every int, because a caller can pass values that only a newer NCCL
+// has.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +12,17 @@ namespace gc3::ncclapi {
 
 struct OpaqueComm;
 struct OpaqueStream;
-/// NCCL's opaque handle.
+/// An ncclComm_t: NCCL's opaque handle of a communicator.
 using Comm = OpaqueComm *;
 /// A cudaStream_t.
 using Stream = OpaqueStream *;
 struct SimInfo;
 struct OpaqueWindow;
-/// Memory that all ranks have registered together.
+/// An ncclWindow_t: the handle of memory that all ranks have registered together.
 using Window = OpaqueWindow *;
 
-/// Ranks that are `stride` apart; passed by value.
+/// An ncclTeam_t: `ranks` ranks of a communicator that are `stride` apart. `rank` is this rank's number in the team.
+/// NCCL passes the struct by value.
 struct Team {
   int ranks, rank, stride;
 };
@@ -29,22 +31,22 @@ struct UniqueId {
   char bytes[128];
 };
 
-/// The fields that ncclConfig_t has in NCCL 2.18; later versions add fields after them. An undefined field has the
-/// value configUndefined, or null.
+/// The fields that ncclConfig_t has in NCCL 2.18. Later versions add fields after these. A field that is not set has
+/// the value configUndefined, or null if it is a pointer.
 struct Config {
   size_t size;
   unsigned magic;
-  unsigned version; ///< version of NCCL whose fields the config has
+  unsigned version; ///< the version of NCCL that has exactly these fields
   int blocking;     ///< 0 or 1
   int cgaClusterSize;
-  int minCTAs, maxCTAs; ///< limits on the thread blocks of a kernel, and so on channels
+  int minCTAs, maxCTAs; ///< limits on the thread blocks of a kernel, which are also limits on channels
   const char *netName;
   int splitShare; ///< 1: a child shares the parent's resources
 };
 inline constexpr int configUndefined = INT32_MIN;
 inline constexpr unsigned configMagic = 0xcafebeef, configVersion = 21800;
 
-/// Flag of ncclCommShrink: first aborts the work on the parent.
+/// Flag of ncclCommShrink: NCCL first aborts the work on the parent.
 inline constexpr int shrinkAbort = 1;
 
 enum class Result : int {
@@ -78,11 +80,11 @@ inline constexpr int dataTypeCount = 12;
 enum class RedOp : int { Sum, Prod, Max, Min, Avg };
 inline constexpr int redOpCount = 5;
 
-/// The location of an operation's scalar, which determines when it is read: by the GPU when a call runs, or
-/// immediately.
+/// The location of an operation's scalar. The GPU reads a scalar in device memory when a call runs. NCCL and gc3 read a
+/// scalar in host memory immediately.
 enum class ScalarResidence : int { Device, HostImmediate };
 
-/// The types of NCCL's functions, by their names without `nccl`.
+/// The types of NCCL's functions. A function's type has its name without the prefix `nccl`.
 namespace signature {
 using AllGather = Result(const void *send, void *recv, size_t count, DataType, Comm, Stream);
 using AllReduce = Result(const void *send, void *recv, size_t count, DataType, RedOp, Comm, Stream);
@@ -138,12 +140,13 @@ using TeamLsa = Team(Comm);
   X(GroupEnd) X(GroupSimulateEnd) X(GroupStart)
 // clang-format on
 
-/// The functions that it calls in the installed library.
+/// The functions that callInstalled() can call in the installed library.
 #define GC3_NCCL_CALLED(X) GC3_NCCL_INTERPOSED(X) X(CommCount) X(CommUserRank)
 
 // clang-format off
-/// The functions of NCCL that programs on several GPUs need, in addition to TeamLsa and GetLsaDevicePointer
-/// (ncclapi/Nccl.h). They are not exported, so they are indented further than the lines that Front.cmake reads.
+/// The NCCL functions that programs on several GPUs need. ncclapi/Nccl.h adds TeamLsa, GetLsaDevicePointer and two
+/// functions for the GIN plugin. This is not a list of exports, so its lines are indented further than the lines that
+/// Front.cmake reads.
 #define GC3_NCCL_FOR_WINDOWS(X) \
     X(AllGather) X(CommAbort) X(CommCount) X(CommCuDevice) X(CommDestroy) X(CommGetAsyncError) X(CommSplit) \
     X(CommUserRank) \

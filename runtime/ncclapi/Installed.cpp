@@ -23,8 +23,8 @@ bool isOurs(const void *address) {
   return dladdr(address, &theirs) && dladdr(&here, &ours) && theirs.dli_fbase == ours.dli_fbase;
 }
 
-/// Returns the function `name` (without `nccl`) of an open library. Returns null if the library has none, or only
-/// gc3's.
+/// Returns function `name` (without the prefix `nccl`) of an open library. Returns null if the library has no such
+/// function, or only gc3's own.
 void *findFunction(void *library, const std::string &name) {
   for (const char *prefix : {"pnccl", "nccl"})
     if (void *address = dlsym(library, (prefix + name).c_str()); address && !isOurs(address))
@@ -32,7 +32,7 @@ void *findFunction(void *library, const std::string &name) {
   return nullptr;
 }
 
-/// Returns `library` if it is an NCCL other than gc3's, else null.
+/// Returns `library` if it is an NCCL and not gc3's own library, else null.
 void *acceptable(void *library) {
   return library && findFunction(library, "GetVersion") ? library : nullptr;
 }
@@ -60,7 +60,7 @@ void *openInstalled() {
   return nullptr;
 }
 
-/// Opens the library at the first call that finds one. Earlier calls return null.
+/// Returns the installed library; null if it is not found. Opens it once. If that fails, the next call tries again.
 void *installedLibrary() {
   static std::atomic<void *> found{nullptr};
   static std::mutex opening;

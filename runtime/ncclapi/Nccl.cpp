@@ -30,7 +30,7 @@ Outcome Nccl::find(void *(*function)(const std::string &name), Nccl &nccl) {
   return {};
 }
 
-/// Maps NCCL's codes to those of gc3 with the same meaning.
+/// Returns the gc3 code with the same meaning as an NCCL code, or gc3SystemError if there is none.
 static gc3Result_t codeOf(Result result) {
   switch (result) {
   case Result::UnhandledCudaError: return gc3UnhandledCudaError;
@@ -53,7 +53,7 @@ Outcome outcomeOf(Result result, const std::string &doing) {
   return {codeOf(result), doing + ": NCCL error " + std::to_string(static_cast<int>(result))};
 }
 
-/// Returns only codes that all versions of NCCL have, because callers may not know later ones.
+/// Returns only codes that all supported versions of NCCL have, because a caller may not know newer codes.
 Result resultOf(const Outcome &outcome) {
   switch (outcome.code) {
   case gc3Success: return Result::Success;

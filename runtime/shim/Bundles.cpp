@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the bundles that an environment variable lists.
+// Opens the bundles that GC3_BUNDLES lists.
 #include "shim/Bundles.h"
 
 #include "core/Log.h"

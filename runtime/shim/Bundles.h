@@ -11,7 +11,8 @@ namespace gc3::shim {
 
 using Bundles = std::vector<std::unique_ptr<bundle::BundleFile>>;
 
-/// Opens the files in `names`, which colons separate. If a file can't be used, logs the reason and returns none.
+/// Opens the files in `names`, a list separated by colons. If one of them can't be used, logs the reason and returns no
+/// bundles.
 Bundles openBundles(const char *names);
 
 } // namespace gc3::shim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective calls: calls that no program can run, log texts, and forwarding to NCCL.
+// Collective calls: decides which calls no program can run, describes calls for the log, and forwards calls to NCCL.
 #include "shim/CollectiveCall.h"
 
 #include "core/CallText.h"

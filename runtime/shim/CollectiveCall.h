@@ -25,19 +25,22 @@ struct CollectiveCall {
   int root;
   Comm comm;
   Stream stream;
-  std::optional<core::PreMulSum> preMulSum{}; ///< meaning of `op`, if it is a known operation of the application
+  /// The operation that `op` denotes, if the application created it and gc3 has recorded it
+  /// (Interposer::recordOperation).
+  std::optional<core::PreMulSum> preMulSum{};
 };
 
-/// Returns the name that programs have for a collective.
+/// Returns the name of a collective in gc3 programs, such as `reduce_scatter`.
 const char *standardName(Collective collective);
 
-/// Returns why no program can run the call, independent of bundles; empty if a program could. Identical on all ranks.
+/// Returns why no program can run the call, whatever the bundles contain; empty if a program could run it. The result
+/// is identical on all ranks.
 std::string_view unsupportedReason(const CollectiveCall &call, int ranks);
 
 /// Returns a text for the log, such as `AllReduce 1 MiB float sum`.
 std::string describe(const CollectiveCall &call, int ranks);
 
-/// Makes the call to the installed NCCL, and returns its result.
+/// Makes the call in the installed NCCL, and returns its result.
 Result forward(const CollectiveCall &call);
 
 } // namespace gc3::shim

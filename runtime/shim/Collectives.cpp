@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL's exported functions for collectives and groups.
+// Defines NCCL's functions for collectives and groups, which gc3 exports.
 #include "ncclapi/Installed.h"
 #include "shim/Exports.h"
 #include "shim/Group.h"
@@ -7,7 +7,8 @@
 
 using namespace gc3::shim;
 
-/// Runs a program, or defers the call to the end of the group. Forwards a call that no program runs to NCCL.
+/// Runs the call with a program, or defers it until the end of the group. If no program runs the call, forwards it to
+/// NCCL.
 static Result run(CollectiveCall call) {
   if (isInsideNccl())
     return forward(call);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's exported functions, declared with the types of Abi.h, so that a different definition does not compile.
+// The functions that the library exports. They are declared with the types of Abi.h, so a definition with another type
+// does not compile.
 #pragma once
 
 #include "ncclapi/Abi.h"

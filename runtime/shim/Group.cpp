@@ -13,31 +13,32 @@ using core::Outcome;
 
 namespace {
 
-/// Returns false for InProgress: NCCL completes a call on a non-blocking communicator later.
+/// Returns true for errors. InProgress is no error: NCCL completes a call on a non-blocking communicator later.
 bool isError(Result result) {
   return result != Result::Success && result != Result::InProgress;
 }
 
 constexpr auto any = [](const auto &) { return true; };
 
-/// Logs an error, because NCCL's code has no details. Returns NCCL's code.
+/// Logs the call's error, if there is one, because an NCCL result code has no details. Returns the result code.
 Result report(const comm::CallGroup::Call &call) {
   if (!call.outcome.ok())
     core::logOnce("rank " + std::to_string(call.comm->rank()) + ": " + call.outcome.text);
   return resultOf(call.outcome);
 }
 
-/// Runs a group's deferred calls that no program runs by NCCL.
+/// Lets NCCL run those deferred calls of a group that no program runs.
 class NcclFallback final : public comm::CallGroup::Fallback {
 public:
   using Call = comm::CallGroup::Call;
-  /// `made` are the application's calls, and `calls` the group's, in the same order.
+  /// `made[i]` is the application's call for `calls[i]`, a call of the group.
   NcclFallback(std::span<const CollectiveCall *const> made, std::span<const Call> calls) : made(made), calls(calls) {}
 
   std::optional<uint32_t> choose(const Call &call) override {
     return Interposer::ofProcess().chooseProgram(*call.comm, applicationCall(call));
   }
-  /// Forwards the calls, several of them in one NCCL group. Waits until NCCL has enqueued them.
+  /// Forwards the calls to NCCL. If there are several, forwards them in one NCCL group. Waits until NCCL has enqueued
+  /// them.
   Outcome run(std::span<Call *const> ncclCalls) override {
     const Result result =
         ncclCalls.size() == 1 ? forward(applicationCall(*ncclCalls.front())) : forwardTogether(ncclCalls);
@@ -71,7 +72,8 @@ private:
 
 } // namespace
 
-/// PyTorch destroys communicators in destructors of static objects, after the thread's objects have been destroyed.
+/// Creates a second group if the thread's own group is already destroyed: PyTorch destroys communicators in destructors
+/// of static objects, which run after those of thread-local objects.
 Group &Group::ofThisThread() {
   thread_local constinit Group *current = nullptr;
   struct Owner {
@@ -93,11 +95,11 @@ Result Group::start() {
 
 Result Group::end() {
   if (depth > 0)
-    --depth; // also if this end fails, because NCCL counts it too
+    --depth; // even if this end fails, because NCCL counts a failed end, too
   const Result result = callInstalled<Function::GroupEnd>();
   if (depth > 0)
     return result;
-  Group ended = std::exchange(*this, Group()); // the thread's group is empty also after an exception
+  Group ended = std::exchange(*this, Group()); // so the thread's group is empty even after an exception
   const Result finished = isError(result) ? result : ended.finish(result);
   ended.destroyOperations(any);
   return finished;
@@ -130,16 +132,17 @@ Result Group::call(const CollectiveCall &call, std::shared_ptr<Communicator> com
     deferred.push_back(std::move(made));
     return Result::Success;
   }
-  Group single; // no NCCL group is open
+  Group single; // for this call alone, because no NCCL group is open
   single.deferred.push_back(std::move(made));
   return single.runDeferred();
 }
 
-/// Runs the deferred calls after NCCL's part of the group, on all ranks, also if communicators are non-blocking.
+/// Runs the deferred calls after NCCL's part of the group. If communicators are non-blocking, first waits until NCCL
+/// has enqueued its part, so that the order is the same on all ranks.
 Result Group::finish(Result ncclResult) {
   if (ncclResult == Result::InProgress && !deferred.empty())
     if (const Outcome late = awaitNccl(); !late.ok()) {
-      for (const Deferred &each : deferred) // other ranks can run the calls
+      for (const Deferred &each : deferred) // fails them, because other ranks may run the calls
         each.communicator->fail(
             {gc3Timeout, "its last group was dropped on this rank: NCCL's part of the group reached the timeout"});
       return resultOf(late);
@@ -201,7 +204,8 @@ bool Group::deferDestruction(RedOp op, Comm comm) {
   return true;
 }
 
-/// Skips operations of aborted communicators, because NCCL has freed them.
+/// Makes NCCL destroy the operations for which `which` returns true. Skips operations of aborted communicators, because
+/// NCCL has freed them.
 template <typename Which>
 void Group::destroyOperations(Which which) {
   for (const Operation &operation : operations)
@@ -210,7 +214,8 @@ void Group::destroyOperations(Which which) {
   std::erase_if(operations, which);
 }
 
-/// Skips calls on a communicator that another thread has aborted.
+/// Forwards to NCCL the deferred calls for which `which` returns true, and removes them from the group. Does not
+/// forward calls on a communicator that another thread has aborted.
 template <typename Which>
 void Group::forward(Which which) {
   for (const Deferred &each : deferred)

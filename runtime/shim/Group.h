@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread's NCCL group. gc3 forwards every start and end to NCCL. It defers calls that a program runs until the
-// outermost end, after NCCL's part of the group, and forwards all other calls at once. So every rank defers the same
-// calls in the same order. Calls on a communicator that has not joined are deferred too; the end decides what runs
-// them.
+// One thread's NCCL group. gc3 forwards every start and end of a group to NCCL. It defers each call that a program
+// runs: the call runs at the outermost end of the group, after NCCL's part of the group. gc3 forwards all other calls
+// at once. So every rank defers the same calls in the same order. gc3 also defers calls on a communicator that has not
+// joined. At the outermost end, it decides whether a program or NCCL runs them.
 #pragma once
 
 #include "comm/CallGroup.h"
@@ -19,30 +19,32 @@ public:
   bool isOpen() const { return depth != 0; }
 
   Result start();
-  /// At the outermost end, runs NCCL's part, then the deferred calls, for which communicators join. Returns the first
-  /// error. If NCCL's part fails, runs no deferred call.
+  /// Ends one level of the group. At the outermost end, runs NCCL's part of the group. Then lets communicators join if
+  /// they have not joined, and runs the deferred calls. Returns the first error. If NCCL's part fails, runs no deferred
+  /// call.
   Result end();
-  /// Returns NCCL's estimate of the group, with the deferred calls. Runs nothing.
+  /// Ends one level of the group, but runs no call. At the outermost end, makes NCCL write its estimate for the group
+  /// to `info`, including the deferred calls.
   Result simulateEnd(SimInfo *info);
 
   /// Runs a collective call on a communicator, forwards it to NCCL, or defers it.
   Result call(const CollectiveCall &call, std::shared_ptr<Communicator> communicator);
 
-  /// Returns true if a deferred call uses an operation that the application destroys. Then the end of the group has
-  /// NCCL destroy it.
+  /// Returns true if a deferred call uses operation `op`, which the application destroys. Then NCCL destroys the
+  /// operation only at the end of the group.
   bool deferDestruction(RedOp op, Comm comm);
 
-  /// Forwards the deferred calls on `comm` to NCCL, in NCCL's part of the group. Call before `comm` is finalized or
-  /// destroyed.
+  /// Forwards the deferred calls on `comm` to NCCL, which runs them in its part of the group. Call this before `comm`
+  /// is finalized or destroyed.
   void forwardCallsOn(Comm comm);
-  /// Drops the deferred calls on `comm`. Call before `comm` is aborted.
+  /// Drops the deferred calls on `comm`. Call this before `comm` is aborted.
   void dropCallsOn(Comm comm);
 
 private:
   struct Deferred {
     CollectiveCall call;
     std::shared_ptr<Communicator> communicator;
-    std::optional<uint32_t> program{}; ///< nothing: undecided, because the communicator has not joined
+    std::optional<uint32_t> program{}; ///< no value: not decided, because the communicator has not joined
   };
   struct Operation {
     RedOp op;
@@ -60,8 +62,9 @@ private:
 
   uint32_t depth = 0;
   std::vector<Deferred> deferred;
-  std::vector<std::shared_ptr<Communicator>> forwardedTo; ///< communicators with collective calls that NCCL got
-  std::vector<Operation> operations; ///< operations that the application has destroyed, and NCCL has not
+  /// The communicators on which this group has forwarded a collective call to NCCL.
+  std::vector<std::shared_ptr<Communicator>> forwardedTo;
+  std::vector<Operation> operations; ///< operations that the application has destroyed, but NCCL has not yet
   Result failure = Result::Success;  ///< the first error of forwarded calls
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps exceptions from crossing NCCL's interface.
+// Catches exceptions, so that none crosses NCCL's C interface.
 #pragma once
 
 #include "core/Log.h"

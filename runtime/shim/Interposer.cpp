@@ -12,7 +12,8 @@ using core::Outcome;
 
 namespace {
 
-/// Returns the functions of this process, or why it can't run programs. All ranks have the same NCCL and build of gc3.
+/// Returns the CUDA, NCCL and GIN functions of this process, or why the process can't run programs. In the second case,
+/// the process does not join at all. So all ranks must have the same NCCL and the same build of gc3.
 core::Result<comm::Drivers> findDrivers() {
   static ncclapi::Nccl nccl;
   const cuda::Cuda *cuda = cuda::linkedCuda();
@@ -51,7 +52,7 @@ Interposer &Interposer::ofProcess() {
 }
 
 Interposer::Interposer() {
-  const core::Settings &settings = core::settingsAfterNccl(); // the application has created a communicator
+  const core::Settings &settings = core::settingsAfterNccl(); // NCCL has read nccl.conf, since a communicator exists
   const std::string &names = settings.text(core::Setting::Bundles);
   if (names.empty()) {
     if (core::isInfoEnabled())
@@ -69,7 +70,7 @@ Interposer::Interposer() {
   cuda::Options options = cuda::environmentOptions(settings);
   options.traceName = settings.text(core::Setting::Trace);
   Outcome problem;
-  if (files.empty()) // other ranks can have usable bundles
+  if (files.empty()) // join nevertheless, since other ranks may have usable bundles
     problem = {gc3InvalidUsage, "GC3_BUNDLES names no bundle that can be used"};
   setup = std::make_shared<comm::Setup>(comm::Setup{*drivers, std::move(files), problem, options});
 }
@@ -78,7 +79,8 @@ std::shared_ptr<Communicator> Interposer::find(Comm comm) const {
   return isActive() && comm ? comm::Registry::ofProcess().find(comm) : nullptr;
 }
 
-/// NCCL allows ranks to be late for their first call. So a long wait is only logged, unless the user sets a timeout.
+/// NCCL allows a rank to make its first call much later than other ranks. So a long wait is only logged, unless the
+/// user sets a timeout.
 std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
   if (!isActive() || !comm)
     return nullptr;
@@ -88,18 +90,18 @@ std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
   });
 }
 
-/// Returns the program's name for the log.
+/// Returns the program's name for the log, and whether GC3_PROGRAM chose the program.
 static std::string nameOf(const comm::ProgramTable &programs, uint32_t program) {
   const auto &info = programs.entry(program).loaded->program->info();
   const bool isListed = programs.choice().isListed(info.collective()->string_view());
   return info.name()->str() + (isListed ? ", chosen by GC3_PROGRAM" : "");
 }
 
-/// Returns why NCCL runs all calls on a communicator; empty if programs can run some.
+/// Returns why NCCL runs all calls on a communicator; empty if programs can run some of them.
 static std::string fallbackReason(const Communicator &communicator) {
   switch (communicator.status().phase) {
   case comm::Phase::Unready:
-    return "captured before another call has been made"; // gc3 can create nothing during a capture
+    return "captured before another call has been made"; // gc3 can create no resources during a capture
   case comm::Phase::Ready: return communicator.refusal().text;
   default: return "the communicator was finalized";
   }

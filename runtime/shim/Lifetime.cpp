@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL's exported functions that end communicators or query their state.
+// Defines NCCL's functions that end communicators or query their state. gc3 exports these functions.
 #include "ncclapi/Installed.h"
 #include "shim/Exports.h"
 #include "shim/Group.h"
@@ -8,8 +8,9 @@
 using namespace gc3::shim;
 using gc3::comm::Registry;
 
-/// Finalizes gc3's part, before NCCL finalizes or destroys a communicator. Returns false if NCCL must not get the call:
-/// another thread has aborted the communicator, or NCCL still creates its child.
+/// Shuts down gc3's part of a communicator. Call this before NCCL finalizes or destroys the communicator. Returns false
+/// if the application's call must not be forwarded to NCCL: another thread has aborted the communicator, or NCCL is
+/// still creating its child.
 static bool finalize(Comm comm, bool waits) {
   Group::ofThisThread().forwardCallsOn(comm);
   Interposer::ofProcess().removeOperations(comm);
@@ -17,9 +18,10 @@ static bool finalize(Comm comm, bool waits) {
   return !communicator || communicator->finalize(waits);
 }
 
-/// Ends gc3's part of a communicator, then NCCL's part by `callNccl`. NCCL frees a communicator even while a thread
-/// splits it, so a revocation ends the split first. In a group, NCCL frees the communicator at the group's end, and
-/// would run a revocation concurrently. There the abort itself ends the split.
+/// Aborts gc3's part of a communicator. Then calls `callNccl`, which aborts NCCL's part. NCCL frees a communicator even
+/// while a thread splits it. So if gc3 is splitting the communicator, a revocation ends the split first. Inside an NCCL
+/// group there is no revocation, because NCCL would run it concurrently with the abort at the end of the group. There
+/// the abort itself ends the split, and NCCL frees the communicator only at the end of the group.
 template <typename CallNccl>
 static Result abort(Comm comm, const std::shared_ptr<Communicator> &communicator, const CallNccl &callNccl) {
   Group::ofThisThread().dropCallsOn(comm);
@@ -51,7 +53,7 @@ Result ncclCommShrink(Comm parent, int *excluded, int excludedCount, Comm *child
   });
 }
 
-/// Waits until all calls on a blocking communicator have ended. Returns the first error of a failed call.
+/// If the communicator is blocking, waits until all calls on it have ended. Returns the first error of a failed call.
 Result ncclCommFinalize(Comm comm) {
   if (isInsideNccl())
     return callInstalled<Function::CommFinalize>(comm);
@@ -78,7 +80,7 @@ Result ncclCommDestroy(Comm comm) {
     Registry::ofProcess().remove(comm);
     const Result result = callInstalled<Function::CommDestroy>(comm);
     if (communicator)
-      communicator->release(); // does nothing unless finalize() has aborted it
+      communicator->release(); // does nothing unless the communicator was aborted
     return result;
   });
 }
@@ -99,7 +101,7 @@ Result ncclCommAbort(Comm comm) {
   });
 }
 
-/// Makes the only revocation, because a second one is an error.
+/// Unlike abort(), makes no revocation of its own before the call to NCCL: a second revocation would be an error.
 Result ncclCommRevoke(Comm comm, int flags) {
   if (isInsideNccl())
     return callInstalled<Function::CommRevoke>(comm, flags);
@@ -109,15 +111,16 @@ Result ncclCommRevoke(Comm comm, int flags) {
     const bool isSplitting = aborted && aborted->abort();
     const Result result = callInstalled<Function::CommRevoke>(comm, flags);
     if (isSplitting)
-      aborted->awaitSplit(); // the application can free the communicator after this call
+      aborted->awaitSplit(); // because the application may free the communicator after this call
     if (aborted)
-      aborted->releaseUnlessPending(); // the communicator can refer to a child that NCCL creates
+      aborted->releaseUnlessPending(); // keeps a child that NCCL is creating: `comm` can refer to it
     return result;
   });
 }
 
 Result ncclCommGetAsyncError(Comm comm, Result *error) {
-  // Adds the communicator: a query must not overlap with a query of the executor, which the first call starts.
+  // Adds the communicator if it is new: its mutex keeps this query from overlapping with the executor's queries. The
+  // first collective call starts the executor, maybe during this query.
   const std::shared_ptr<Communicator> communicator =
       isInsideNccl() || !error ? nullptr : Interposer::ofProcess().findOrAdd(comm);
   if (!communicator)

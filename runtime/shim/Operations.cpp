@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL's exported functions for operations of applications. NCCL creates every operation too, so that it can run calls
-// with it.
+// Defines NCCL's functions for reduction operations of the application, which gc3 exports. NCCL also creates every
+// operation, so that NCCL can run calls that use it.
 #include "core/Factor.h"
 #include "ncclapi/Installed.h"
 #include "shim/Exports.h"
@@ -10,7 +10,8 @@
 using namespace gc3::shim;
 using gc3::core::PreMulSum;
 
-/// Returns nothing for types and residences of a newer NCCL. Reads a host scalar during this call.
+/// Returns the operation that multiplies by `scalar`, then sums. Returns no value for types and residences that only a
+/// newer NCCL has. Reads a scalar in host memory during this call.
 static std::optional<PreMulSum> preMulSum(const void *scalar, DataType type, ScalarResidence residence) {
   const auto elementType = static_cast<gc3::core::ElementType>(type);
   if (static_cast<unsigned>(type) >= dataTypeCount)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times are microseconds with three decimals.
+// Times are written as microseconds with three decimals.
 #include "trace/Events.h"
 
 #include <cstdio>

@@ -31,7 +31,7 @@ struct Span {
   uint64_t begin, end;
 };
 
-/// Collects events and appends them to the file in large parts, the last one in the destructor.
+/// Collects events and appends them to the file in large parts. The destructor appends the last part.
 class Events {
 public:
   explicit Events(TraceFile &file) : file(file) {}

@@ -14,7 +14,7 @@ constexpr std::string_view mark = "%r";
 
 std::string withRank(const std::string &pattern, uint32_t rank) {
   std::string name = pattern;
-  const size_t folder = name.rfind('/') + 1; // 0 without a folder
+  const size_t folder = name.rfind('/') + 1; // 0 if there is no folder
   if (name.find(mark) == std::string::npos) {
     const size_t ending = name.rfind('.');
     name.insert(ending == std::string::npos || ending <= folder ? name.size() : ending, ".%r");
@@ -22,10 +22,10 @@ std::string withRank(const std::string &pattern, uint32_t rank) {
   return replaced(std::move(name), mark, std::to_string(rank));
 }
 
-/// Tolerated difference between the clocks of machines, in nanoseconds.
+/// The largest difference between the wall clocks of machines that is tolerated, in nanoseconds.
 constexpr uint64_t slack = 1'000'000'000;
 
-/// Returns the moment at which rank 0 joined, minus the slack, by this process's clock.
+/// Returns the moment at which rank 0 joined, minus `slack`, as a value of now() in this process.
 uint64_t originOf(const JoinedRank &rank) {
   const uint64_t wall = wallClock(), here = now();
   const uint64_t since = wall + slack > rank.joined ? wall + slack - rank.joined : 0;
@@ -43,7 +43,7 @@ uint64_t wallClock() {
 TraceFile *fileOfGpu(const std::string &pattern, int device, const JoinedRank &rank) {
   static std::mutex mutex;
   static auto &files =
-      *new std::map<std::pair<std::string, int>, TraceFile *>; // never destroyed, like TraceFile's list
+      *new std::map<std::pair<std::string, int>, TraceFile *>; // never destroyed, like the map in TraceFile.cpp
   std::lock_guard lock(mutex);
   const auto [known, isNew] = files.try_emplace({pattern, device});
   if (isNew)

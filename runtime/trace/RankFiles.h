@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of ranks that have a GPU each: a process has a file for each of its GPUs, so that no two ranks of a job write
-// to the same file. All files count time from the same moment, and no two ranks have the same process number.
+// Trace files of ranks that each have their own GPU. A process has one file for each of its GPUs, so no two ranks of a
+// job write to the same file. All files count time from the same moment, and no two ranks have the same process number.
 #pragma once
 
 #include "trace/TraceFile.h"
@@ -16,10 +16,10 @@ struct JoinedRank {
 /// Returns the wall clock, in nanoseconds.
 uint64_t wallClock();
 
-/// Returns the file for a GPU of this process, or null if it cannot be written. The first rank that requests it, of any
-/// communicator, names the file: its number replaces "%r" in `pattern`, or is inserted before the ending if there is no
-/// "%r". The process number of a rank of the first communicator is its rank. The process numbers of each further
-/// communicator follow.
+/// Returns the trace file for a GPU of this process, or null if it cannot be written. The first rank that requests the
+/// file names it, whatever its communicator: the rank's number replaces "%r" in `pattern`, or is inserted before the
+/// ending if there is no "%r". In the first communicator, the process number of each rank is its rank. Each further
+/// communicator gets the process numbers that follow.
 TraceFile *fileOfGpu(const std::string &pattern, int device, const JoinedRank &rank);
 
 } // namespace gc3::trace

@@ -21,13 +21,13 @@ namespace {
 constexpr std::string_view opening = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 constexpr std::string_view closing = "\n]}\n";
 
-/// Files by name; null if a file cannot be written.
+/// All trace files by name. A name is mapped to null if its file cannot be written.
 struct Files {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<TraceFile>> byName;
 };
 
-/// Never destroyed: a program may destroy its communicators after all static objects.
+/// Never destroyed: a program may destroy its communicators after all its static objects.
 Files &files() {
   static auto &all = *new Files;
   return all;
@@ -111,7 +111,8 @@ void TraceFile::markFailed() {
   core::log("can't write the trace '" + name + "': " + std::strerror(errno));
 }
 
-/// Ignored in a child of fork(): it has copies of its parent's events, and must not write them to its parent's file.
+/// Does nothing in a child process after fork(): it has copies of its parent's events, and must not write them to its
+/// parent's file.
 void TraceFile::append(std::string_view events) {
   std::lock_guard lock(mutex);
   if (events.empty() || failed || getpid() != owner)

@@ -1,11 +1,12 @@
-# Builds the library as a libnccl.so.2 too, for programs that open NCCL by its path and look up its functions. It has all NCCL functions.
-# The functions that it does not interpose are jumps (Trampolines.S).
+# Also builds the library as a libnccl.so.2, for programs that open NCCL by its path and look up its functions. This
+# libnccl.so.2 exports all NCCL functions. Those that gc3 does not interpose are jumps to the installed NCCL
+# (Trampolines.S).
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   message(STATUS "the libnccl.so.2 in front of NCCL is for x86-64 only: left out; libgc3nccl.so is built")
   return()
 endif()
 
-# Exports.txt lists the exports of NCCL 2.28.9 and 2.29.7. An installed NCCL can have more.
+# Exports.txt lists the exports of NCCL 2.28.9 and 2.29.7. An installed NCCL can have more, which are added below.
 file(STRINGS front/Exports.txt names)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS front/Exports.txt ../ncclapi/Abi.h)
 find_library(GC3_NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ENV NCCL_HOME /usr/local/cuda ENV CUDA_HOME PATH_SUFFIXES lib lib64)
@@ -24,7 +25,7 @@ list(TRANSFORM names PREPEND "trampoline ")
 list(JOIN names "\n" trampolines)
 file(CONFIGURE OUTPUT Trampolines.inc CONTENT "${trampolines}\n" @ONLY)
 
-# gc3_nccl_replacement(TARGET FOLDER SOURCES...): a libnccl.so.2 in FOLDER.
+# gc3_nccl_replacement(TARGET FOLDER SOURCES...): adds TARGET, a libnccl.so.2 in FOLDER.
 function(gc3_nccl_replacement target folder)
   set(front "${PROJECT_SOURCE_DIR}/runtime/shim/front")
   gc3_nccl_front(${target} "${front}/Trampolines.S" "${front}/Resolve.cpp" ${ARGN})

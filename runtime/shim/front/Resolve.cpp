@@ -8,7 +8,7 @@ using namespace gc3::ncclapi;
 
 namespace {
 
-/// Replaces a missing function, which installedFunction has logged.
+/// Runs instead of a function that the installed NCCL lacks. installedFunction() has logged that function.
 Result missing() {
   return Result::InternalError;
 }
@@ -19,8 +19,8 @@ const char *missingText() {
 } // namespace
 
 /// Returns the address of `function` (nccl… or pnccl…) in the installed library, and stores it in `slot`. If the
-/// function is missing, returns a function that returns an error, and the next call looks again. Called by
-/// Trampolines.S.
+/// function is missing, returns a function that returns an error, and does not change `slot`, so the next call looks
+/// again. Called by Trampolines.S.
 extern "C" __attribute__((visibility("hidden"))) void *gc3NcclResolve(const char *function, void **slot) {
   std::string name = function;
   name.erase(0, name.starts_with('p') ? 5 : 4);

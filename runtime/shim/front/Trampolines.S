@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// All NCCL functions that gc3 does not interpose, as jumps to the installed library. A jump keeps arguments and results
-// of any signature. Each function has a slot with the address to jump to. Until the first call, the slot holds the
-// address of a stub that looks the function up.
+// All NCCL functions that gc3 does not interpose, as jumps to the installed library. A jump preserves the arguments and
+// results of any signature. Each function has a slot with the address to jump to. Until the first call, the slot holds
+// the address of a stub that looks the function up.
 
     .text
-// A stub jumps here with r10 = the function's name and r11 = its slot. Looks the function up, then jumps to it.
+// A stub jumps here with r10 = the address of the function's name and r11 = the address of its slot. Looks the function
+// up, then jumps to it.
     .p2align 4
     .type gc3NcclLookUp, @function
 gc3NcclLookUp:
