@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that join compare exactly the settings that the table lists as identical on all ranks.
+// When ranks join, they compare exactly the settings that core::settingTable lists as identical on all ranks.
 #include "SettingsSupport.h"
 #include "comm/RankInfo.h"
 
@@ -45,7 +45,7 @@ comm::RankInfo infoOfRank(const SettingInfo &info, const char *value) {
   return made;
 }
 
-/// Returns why ranks with these two values can't join; empty if they can.
+/// Returns why two ranks with these values of a setting can't run programs together; empty if they can.
 std::string disagreement(const SettingInfo &info, const char *first, const char *second) {
   const comm::RankInfo infos[] = {infoOfRank(info, first), infoOfRank(info, second)};
   return comm::disagreement(infos);
@@ -66,7 +66,7 @@ TEST(Agreement, TimeLimitsMayDiffer) {
   EXPECT_EQ(disagreement(core::infoOf(Setting::TimeoutMs), "100", "200"), "");
 }
 
-/// Paths of bundles may differ between ranks. Contents may not.
+/// The paths of bundles may differ between ranks, but their contents must not.
 TEST(Agreement, ContentsOfBundles) {
   EXPECT_EQ(core::infoOf(Setting::Bundles).agreement, Agreement::Contents);
   comm::RankInfo infos[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An application of the C API over communicators of the fake NCCL. Each rank has its own fake GPU.
+// An application that uses the C API over communicators of the fake NCCL. Each rank has its own fake GPU.
 #pragma once
 
 #include "CommSupport.h"
@@ -7,14 +7,14 @@
 
 namespace gc3::test {
 
-/// Waits until executors have released everything, at most ten seconds. Returns the leaks.
+/// Waits until executor threads have released everything, at most ten seconds. Returns FakeNccl::leaks().
 inline std::string leaksAtEnd(const FakeNccl &nccl) {
   const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   awaitThat([&] { return nccl.leaks().empty() || std::chrono::steady_clock::now() > last; });
   return nccl.leaks();
 }
 
-/// Few threads and small slots, as in smallOptions().
+/// Returns a configuration with few threads and small slots, like smallOptions().
 inline gc3GpuConfig_t smallConfig() {
   gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
   config.threads = 32;
@@ -22,13 +22,13 @@ inline gc3GpuConfig_t smallConfig() {
   return config;
 }
 
-/// Makes an application's own NCCL call. Returns its result.
+/// Makes an NCCL call as the application does. Returns the call's result.
 template <typename Function, typename... Args>
 ncclapi::Result callNccl(const char *name, Args... args) {
   return reinterpret_cast<Function *>(FakeNccl::applicationFunction(name))(args...);
 }
 
-/// One application, with its fakes. The destructor expects that everything has been released.
+/// An application, with its own fakes. The destructor destroys all of `comms` and checks that nothing leaks.
 class Application {
 public:
   Application() = default;
@@ -36,7 +36,8 @@ public:
     fake.beforeCalls(nullptr);
     for (gc3Comm_t comm : comms)
       EXPECT_EQ(gc3CommDestroy(comm), gc3Success);
-    awaitThat([this] { return nccl.children().empty(); }); // kernels have ended, so the streams can be destroyed
+    // After this, kernels have ended, so the streams can be destroyed.
+    awaitThat([this] { return nccl.children().empty(); });
     EXPECT_EQ(gc3BundleFree(bundle), gc3Success);
     for (cuda::Stream stream : streams)
       FakeCuda::table().destroyStream(stream);
@@ -56,7 +57,7 @@ public:
     const std::string bytes = buildBundle(specs);
     ASSERT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success);
   }
-  /// Makes an NCCL communicator, and a stream and a buffer for each rank; the buffer has the rank's number plus one.
+  /// Makes an NCCL communicator, and a stream and a buffer for each rank. All elements of a buffer are the rank plus 1.
   void prepare(int ranks, bool blocking = true) {
     ncclComms = nccl.make(ranks, blocking);
     comms.assign(ncclComms.size(), nullptr);
@@ -106,7 +107,7 @@ public:
     return result;
   }
 
-  /// Fails the next call of this function on this device.
+  /// Makes the next call of a function on a device fail. `name` is as in FakeCuda::callsOf().
   void failNext(int device, const std::string &name) {
     fake.beforeCalls([this, device, name](int onDevice, const std::string &called, uint64_t index) {
       const Monitor::Lock lock;

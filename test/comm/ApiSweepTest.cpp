@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the C API from the creation of communicators to their end, and fails each CUDA and NCCL call in turn. The table
-// shows the step, the failing functions, the code and the text, and after a bar the other rank's result. Each rank has
-// a thread. The test aborts a rank that then waits for the other rank.
+// Uses the C API from the creation of communicators to their end; in each run another CUDA or NCCL call fails. A line
+// of the table shows the step, the failing functions, and the result code and text. The other rank's result follows
+// after a bar. Each rank has its own thread. If a rank would wait forever for the failed rank, the test aborts it.
 #include "ApiSupport.h"
 #include "Sweep.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 const std::string loadFails = "program 'ring2_aliased_1' could not be loaded: ";
 
-/// Returns the text of one step's result, without phrases that many results share.
+/// Returns the text of one step's result. Shortens phrases that many results share.
 std::string tell(const core::Outcome &outcome) {
   std::string text = test::describe(outcome);
   for (const std::string_view tail : {" [CUDA]", " [NCCL]"})
@@ -27,20 +27,20 @@ std::string tell(gc3Result_t result) {
   return tell(core::Outcome{result, result == gc3Success ? "" : gc3GetLastError(nullptr)});
 }
 
-/// A call that fails, or none.
+/// The call that fails in a run.
 struct Failure {
   int device = 0;
-  uint64_t index = 0; ///< from 1; 0: none
+  uint64_t index = 0; ///< from 1; 0: no call fails
   std::string poll{}; ///< if not empty, `index` counts calls of this polling function
 };
 
-/// Two ranks from creation to destruction. Each rank has its own thread.
+/// Two ranks from their creation to their destruction. Each rank has its own thread. One call of rank `failing` fails.
 class TwoRanks : public Application {
 public:
   explicit TwoRanks(const Failure &failure) : failing(static_cast<size_t>(failure.device)), other(1 - failing) {
     load({ringAllReduce(2, true)});
-    nccl.failsLate = true; // like NCCL, one rank fails after all ranks have called
-    prepare(2, false);     // the split of a non-blocking parent can be aborted
+    nccl.failsLate = true; // like NCCL: if a collective call fails on one rank, it completes on others
+    prepare(2, false);     // abort() alone does not end the split of a blocking parent
     if (!failure.poll.empty())
       fake.failPoll = {failure.device, failure.poll, failure.index};
     else if (failure.index != 0)
@@ -51,7 +51,7 @@ public:
       callNccl<ncclapi::signature::CommAbort>("CommAbort", comm);
   }
 
-  /// Maps a step and both ranks' results to the functions whose failure caused them. run() adds an entry.
+  /// Maps a step and both ranks' results to the functions whose failure leads to them. run() adds its entry.
   using Table = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
   void run(Table &table) {
     join();
@@ -91,7 +91,7 @@ private:
     awaitThat([&] { return isIdle(0) && isIdle(1); });
     expectAll(3);
   }
-  /// Returns both ranks' results. The rank on which the call fails comes first.
+  /// Returns both ranks' results, first that of the rank on which the call fails.
   std::string results() {
     if (isOk())
       return "ok";
@@ -107,7 +107,7 @@ private:
     }
     return first + " | " + second;
   }
-  /// Aborts a rank whose kernel waits for the other rank, and destroys all ranks.
+  /// Aborts the other rank if its kernel waits for the failed rank. Destroys the remaining ranks.
   void leave() {
     const bool waits = !isOk() && stepResults[other] == "ok";
     if (waits) {
@@ -120,7 +120,8 @@ private:
     awaitThat([&] { return nccl.children().empty(); });
   }
 
-  /// Runs `step` for each rank. `abort` ends the other rank's step, if it waits for the failing rank.
+  /// Runs `step` for each rank. If the other rank waits forever for the failing rank, calls `abort`, which ends its
+  /// step.
   template <typename Step, typename Abort>
   void together(const std::string &name, Step step, Abort abort) {
     const bool hadFailed = !fake.failed.empty();
@@ -128,7 +129,7 @@ private:
     std::vector<std::thread> threads;
     for (size_t rank : {0, 1})
       threads.emplace_back([&, rank] {
-        FakeCuda::table().setDevice(static_cast<int>(rank)); // each device has the calls of one rank
+        FakeCuda::table().setDevice(static_cast<int>(rank)); // so that each device counts the calls of one rank
         stepResults[rank] = step(rank);
         isOver[rank] = true;
       });
@@ -140,9 +141,11 @@ private:
     if (!hadFailed)
       failedIn = name;
   }
-  /// Returns false if the other rank only polls for the failing rank, which has ended.
+  /// Returns true when the other rank's step has ended. Returns false if the other rank only polls: it waits for the
+  /// failing rank, whose step has already ended.
   bool endsAlone(const std::atomic<bool> &isOver) {
-    constexpr uint64_t many = 100; // the executor thread checks kernels ten times a second
+    // The executor checks kernels only ten times a second, so a rank that polls this often waits.
+    constexpr uint64_t many = 100;
     const int device = static_cast<int>(other);
     const auto polls = [&] {
       return fake.pollsOf(device, "CUDA query") + fake.pollsOf(device, "NCCL CommGetAsyncError");
@@ -158,8 +161,8 @@ private:
 
   const size_t failing, other;
   std::array<std::string, 2> stepResults; ///< result of the last step, by rank
-  std::string failedIn;                   ///< step in which the call failed
-  bool isAborted = false;                 ///< whether the other rank was aborted
+  std::string failedIn;                   ///< step in which a call first failed
+  bool isAborted = false;                 ///< whether call() aborted the other rank
 };
 
 TEST(NcclApiSweep, EachCall) {
@@ -235,7 +238,7 @@ run: CUDA setDevice -> ok
 )");
 }
 
-/// Ranks that share a GPU. One thread makes all calls.
+/// Two ranks share a GPU. One thread makes all calls.
 TEST(ApiSweep, OnOneGpu) {
   Sweep sweep;
   sweep.over([](FakeCuda &fake) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C API over NCCL communicators that one thread aborts, destroys or queries while another thread is in a call.
+// Tests the C API when one thread aborts, destroys or queries a communicator while another thread is in a call on it.
 #include "ApiSupport.h"
 
 #include <atomic>
@@ -19,7 +19,8 @@ protected:
   gc3Result_t allReduceOn(gc3Comm_t comm, size_t rank) {
     return gc3AllReduce(buffers[rank], buffers[rank], count, gc3Float32, gc3Sum, comm, streams[rank]);
   }
-  /// Returns the error of a call on rank 0 that waits for rank 1 to load a program, until rank 0 is aborted.
+  /// Makes a call on rank 0, which waits for rank 1 to load the program, and aborts rank 0. Returns the call's error
+  /// text.
   std::string textOfAborted(bool inGroup) {
     const gc3Comm_t comm = std::exchange(comms[0], nullptr);
     const size_t gathers = gathersOf(0);
@@ -48,8 +49,8 @@ TEST_F(NcclApiThreads, AbortEndsACallThatLoads) {
   }
 }
 
-/// Rank 1 has joined NCCL's communicator but not gc3's. The application can't abort rank 0 before gc3CommInit returns,
-/// but gc3 can.
+/// Rank 1 has an NCCL communicator, but does not call gc3CommInit, so rank 0 waits in its join. The application has no
+/// handle for gc3CommAbort before gc3CommInit returns. So the test calls Communicator::abort().
 TEST_F(NcclApiThreads, AbortEndsAJoin) {
   load({ringAllReduce(2, true)});
   prepare(2, false);
@@ -71,7 +72,7 @@ TEST_F(NcclApiThreads, AbortEndsAJoin) {
     callNccl<ncclapi::signature::CommAbort>("CommAbort", comm);
 }
 
-/// Each rank makes a group of calls on its own thread. The abort can hit any point of it.
+/// Each rank makes a group of calls on its own thread. The abort can occur at any point of the group.
 TEST_F(NcclApiThreads, AbortWhileGroupsRun) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);
@@ -94,7 +95,7 @@ TEST_F(NcclApiThreads, AbortWhileGroupsRun) {
     caller.join();
 }
 
-/// A thread that queries a rank's state never releases the rank.
+/// A thread that only queries a rank's state never has to release the rank.
 TEST_F(NcclApiThreads, QueriesWhileAnotherRankIsDestroyed) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);
@@ -116,7 +117,7 @@ TEST_F(NcclApiThreads, QueriesWhileAnotherRankIsDestroyed) {
   querying.join();
 }
 
-/// gc3CommAbort returns while the executor thread of the rank is inside CUDA.
+/// gc3CommAbort returns although the executor thread of the rank is inside a CUDA call.
 TEST_F(NcclApiThreads, AbortDoesNotWaitForCuda) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);
@@ -127,15 +128,16 @@ TEST_F(NcclApiThreads, AbortDoesNotWaitForCuda) {
     waits = true;
     awaitThat([&] { return isAborted.load(); });
   });
-  EXPECT_EQ(allReduce(0), gc3Success); // waits for rank 1
+  EXPECT_EQ(allReduce(0), gc3Success); // its kernel waits for rank 1
   awaitThat([&] { return waits.load(); });
   for (gc3Comm_t &comm : comms)
     EXPECT_EQ(gc3CommAbort(std::exchange(comm, nullptr)), gc3Success);
   isAborted = true;
-  awaitThat([&] { return nccl.children().empty(); }); // no thread is in the hook
+  awaitThat([&] { return nccl.children().empty(); }); // then no thread is in the hook
 }
 
-/// The executor thread selects the rank's device, because a new thread starts on device 0.
+/// The release uses only the rank's own device: the executor thread selects it, because a new thread starts on device
+/// 0.
 TEST_F(NcclApiThreads, AnAbortTouchesNoOtherGpu) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);
@@ -147,7 +149,7 @@ TEST_F(NcclApiThreads, AnAbortTouchesNoOtherGpu) {
   EXPECT_EQ(fake.allocated(0), taken);
 }
 
-/// An abort does not wait for kernels. The executor thread does.
+/// gc3CommAbort does not wait for kernels. Only the executor thread waits for them.
 TEST_F(NcclApiThreads, AbortsWithKernels) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines that calls of the C API log with GC3_DEBUG=INFO, on the host, on one GPU and on several GPUs.
+// Tests the lines that calls of the C API log with GC3_DEBUG=INFO, on the host, on one GPU and on several GPUs.
 #include "ApiGroup.h"
 #include "ApiSupport.h"
 #include "api/LoopbackBackend.h"
@@ -14,13 +14,13 @@ using namespace gc3::test;
 
 namespace {
 
-// The process reads its settings here, so that tests capture no lines about them.
+// Makes the process read its settings before any test, so that the lines about settings are not among captured lines.
 const bool informs = setenv("GC3_DEBUG", "INFO", 1) == 0 && core::settings().isInfoEnabled();
 
-/// Lines of the last linesOf() about the loading of programs.
+/// The lines about loaded programs that the last linesOf() captured.
 std::vector<std::string> loading;
 
-/// Returns the lines that `calls` print, except lines about loading and lines of sanitizers.
+/// Runs `calls`. Returns the lines that gc3 prints, except those about loaded programs, which go to `loading`.
 template <typename Calls>
 std::vector<std::string> linesOf(Calls calls) {
   testing::internal::CaptureStderr();
@@ -36,7 +36,7 @@ std::vector<std::string> linesOf(Calls calls) {
 
 using Lines = std::vector<std::string>;
 
-/// Calls of one rank without the other ranks. They time out at once.
+/// Calls of one rank on the host. The other rank makes no call, so they time out after 1 ms.
 class HostLines : public testing::Test {
 protected:
   template <typename Function>
@@ -61,7 +61,7 @@ protected:
 
 class NcclLines : public ApiTest {};
 
-/// A group still logs its calls on a communicator that has been aborted.
+/// A group also logs its calls on a communicator that was aborted before the end of the group.
 TEST_F(NcclLines, AnAbortedCommunicator) {
   make({ringAllReduce(2, true)});
   gc3GroupStart();
@@ -103,7 +103,7 @@ TEST(CallLines, RootsAreSaid) {
                    "gc3: rank 1: broadcast 16 B float root 1: program 'from1'"}));
 }
 
-/// The bytes that a custom collective moves depend on the program.
+/// The line of a custom collective gives elements, not bytes, because the bytes that it moves depend on the program.
 TEST_F(HostLines, CollectivesOfOnesOwnHaveElements) {
   EXPECT_EQ(
       lines([&](gc3Comm_t comm) { gc3RunCollective(comm, "shift_reversed", x, x, 2, gc3Float32, gc3Sum, nullptr); }),
@@ -116,7 +116,7 @@ TEST_F(HostLines, CollectivesOfOnesOwnHaveElements) {
 TEST_F(HostLines, WhereNoProgramRunsTheReasonIsSaid) {
   EXPECT_EQ(lines([&](gc3Comm_t comm) { gc3AllToAll(x, x, 0, gc3Float32, comm, nullptr); }),
             Lines{"gc3: rank 0: alltoall 0 B float: no elements"});
-  Group other({ring(), own()}, 2, withTimeout(1)); // the first call has timed out
+  Group other({ring(), own()}, 2, withTimeout(1)); // a new group, because the first call on the old one has timed out
   EXPECT_EQ(linesOf([&] { gc3AllToAll(x, x, 4, gc3Float32, other.comms[1], nullptr); }),
             Lines{"gc3: rank 1: alltoall 32 B float: no program for 'alltoall' on 2 ranks; the bundle has: 'ring': "
                   "allreduce on 2 ranks, 0 .. 1048576 bytes 'shift': shift_reversed on 2 ranks"});
@@ -161,7 +161,7 @@ TEST(CallLines, RanksThatShareAGpu) {
   }
 }
 
-/// One program runs. The other is refused, because a link tears lines.
+/// One program runs. The other program is refused: it uses LL128, and no link keeps LL128 lines whole.
 TEST_F(NcclLines, RanksOnGpusOfTheirOwn) {
   fake.nvlink = false;
   gc3GpuConfig_t config = smallConfig();

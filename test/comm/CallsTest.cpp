@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of ranks with one GPU each leave the same results as the host executor.
+// If each rank has its own GPU, calls have the same results as with the host executor.
 #include "CommSupport.h"
 #include "Programs.h"
 
@@ -19,7 +19,7 @@ std::vector<ProgramSpec> programsOf3() {
           scatter(3, 0),           writesInput(3),        wholeSlots,     oneMessage(3)};
 }
 
-/// Programs alternate on one communicator. They share connections, whose counters persist.
+/// Programs alternate on one communicator. They share connections, whose counters persist across programs.
 TEST(Comm, CallsLeaveWhatTheHostLeaves) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -40,7 +40,7 @@ TEST(Comm, CallsLeaveWhatTheHostLeaves) {
   EXPECT_EQ(nccl.leaks(), "");
 }
 
-/// A rank allocates on its own GPU, whichever device is current when the application calls.
+/// A rank allocates on its own GPU, whatever device is current when the application calls gc3.
 TEST(Comm, RanksTakeMemoryOfTheirOwnGpus) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -101,7 +101,7 @@ TEST(Comm, RanksMayBeAheadOfOthers) {
   EXPECT_EQ(nccl.leaks(), "");
 }
 
-/// From this version on, NCCL returns peers' addresses.
+/// From version 2.29 on, gc3 gets the addresses of peers from ncclGetLsaDevicePointer.
 TEST(Comm, WindowsOfNccl229) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -130,7 +130,8 @@ TEST(Comm, ProgramsShareConnections) {
   EXPECT_EQ(nccl.windowsMade, before + 9) << "another protocol";
 }
 
-/// CUDA blocks after a number of pending launches on one GPU. The other ranks' launches must precede that.
+/// The launches of the ranks alternate. After some pending launches on one GPU, CUDA blocks the thread. The pending
+/// launches wait for launches of the other ranks, so these must come earlier.
 TEST(Comm, RanksTakeTurns) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -180,7 +181,7 @@ TEST(Comm, GraphsReplay) {
     buffers.fill();
     fake.replay();
     EXPECT_EQ(world.finish(trial, buffers), "");
-    EXPECT_EQ(world.run(1, {.count = 9}), ""); // other calls between the replays
+    EXPECT_EQ(world.run(1, {.count = 9}), ""); // another program runs between the replays
   }
 }
 

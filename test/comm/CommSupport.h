@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks of a communicator over the fakes. One thread makes all calls.
+// Support for tests with all ranks of a communicator over the fakes. One thread makes all calls.
 #pragma once
 
 #include "FakeNccl.h"
@@ -10,7 +10,7 @@
 
 namespace gc3::test {
 
-/// Ranks 2n and 2n + 1, which form a node, exchange a chunk.
+/// Returns a program in which ranks 2n and 2n + 1 exchange a chunk. These ranks form a node if a node has two ranks.
 inline ProgramSpec pairs(uint32_t ranks) {
   ProgramSpec spec = shiftReversed(ranks, 1);
   spec.name = "pairs";
@@ -22,17 +22,18 @@ inline ProgramSpec pairs(uint32_t ranks) {
   return spec;
 }
 
-/// Returns the same program under another protocol.
+/// Returns `spec` with the given protocol, and with a name that contains the protocol's number.
 inline ProgramSpec under(kernel::Protocol protocol, ProgramSpec spec) {
   spec.protocol = static_cast<uint8_t>(protocol);
   spec.name += "_" + std::to_string(spec.protocol);
   return spec;
 }
 
-/// Returns the setup that the communicators of one rank share.
+/// Returns a new setup for one rank: the fakes, the bundles and the options.
 inline std::shared_ptr<comm::Setup> setupOf(FakeNccl &nccl, const comm::ProgramTable::Files &files,
                                             const cuda::Options &options = smallOptions()) {
-  static auto &tables = *new std::deque<ncclapi::Nccl>; // communicators refer to them until the process ends
+  // Never destroyed: communicators refer to the tables until the process ends.
+  static auto &tables = *new std::deque<ncclapi::Nccl>;
   tables.push_back(nccl.table());
   const core::Outcome none;
   return std::make_shared<comm::Setup>(
@@ -43,7 +44,7 @@ inline bool isRunByNccl(const comm::CallGroup::Call &call) {
   return call.state == comm::CallGroup::Call::State::Nccl;
 }
 
-/// Aborts a communicator as ncclCommAbort of its parent does; `parent` can be null once the communicator has joined.
+/// Aborts a communicator as ncclCommAbort of its parent does. `parent` may be null after the communicator has joined.
 inline void abort(const std::shared_ptr<comm::Communicator> &communicator, ncclapi::Comm parent = nullptr) {
   if (communicator->abort()) {
     reinterpret_cast<ncclapi::signature::CommRevoke *>(FakeNccl::applicationFunction("CommRevoke"))(parent, 0);
@@ -54,7 +55,7 @@ inline void abort(const std::shared_ptr<comm::Communicator> &communicator, nccla
 /// Ends all ranks of a communicator, and waits until the registry has released them.
 inline void endAll(std::vector<std::shared_ptr<comm::Communicator>> &ranks) {
   for (const auto &rank : ranks)
-    rank->finalize(false); // begin to shut down all ranks before waiting for one
+    rank->finalize(false); // a rank can wait for the others, so all ranks begin to shut down before the first wait
   for (const auto &rank : ranks) {
     rank->finalize(true);
     rank->release();
@@ -67,7 +68,7 @@ inline void endAll(std::vector<std::shared_ptr<comm::Communicator>> &ranks) {
   comm::Registry::ofProcess().sweep();
 }
 
-/// Has all ranks join, and waits for them.
+/// Has all ranks join, and waits until they have joined.
 inline void joinAll(const std::vector<std::shared_ptr<comm::Communicator>> &ranks) {
   for (const auto &rank : ranks)
     rank->beginJoin();
@@ -75,7 +76,8 @@ inline void joinAll(const std::vector<std::shared_ptr<comm::Communicator>> &rank
     rank->awaitJoin();
 }
 
-/// Has ranks join, each with its setup, and ends them. Returns by rank why it can't run programs; a success if it can.
+/// Has ranks join, each with its own setup, and ends them. Returns for each rank why it can't run programs, or success
+/// if it can.
 inline std::vector<core::Outcome> joinOutcomes(const std::vector<ncclapi::Comm> &comms,
                                                const std::vector<std::shared_ptr<comm::Setup>> &setups) {
   std::vector<std::shared_ptr<comm::Communicator>> ranks;
@@ -100,7 +102,7 @@ void awaitThat(Condition condition) {
     std::this_thread::yield();
 }
 
-/// Waits until a kernel of the rank has been stopped and has reported, and returns the error.
+/// Waits until gc3 has stopped a kernel of the rank and read its report. Returns the rank's error.
 inline std::string awaitStopReport(const comm::Communicator &rank) {
   std::string text;
   awaitThat([&] {
@@ -141,13 +143,13 @@ public:
   CommWorld(const CommWorld &) = delete;
   CommWorld &operator=(const CommWorld &) = delete;
 
-  /// Returns why a rank can't run programs; a success if it can.
+  /// Returns why a rank can't run programs, or success if it can.
   static core::Outcome problemOf(const comm::Communicator &rank) {
     const core::Outcome error = rank.status().error;
     return error.ok() ? rank.refusal() : error;
   }
 
-  /// Returns why the ranks can't run programs, or a difference between ranks; empty if they can.
+  /// Returns why the ranks can't run programs; empty if they can. If the ranks give different reasons, returns both.
   std::string joinProblem() const {
     const std::string first = problemOf(*ranks[0]).text;
     for (const auto &rank : ranks)
@@ -172,7 +174,7 @@ public:
     return call;
   }
 
-  /// Makes the call of a trial on all ranks. Returns what is wrong with its results; empty if they are right.
+  /// Makes a call on all ranks. Returns an error message, or an empty string if all results are right.
   std::string run(size_t program, const TrialOptions &options) {
     const Trial wanted = trial(program, options);
     Loopback::Buffers buffers(cuda, wanted);
@@ -197,9 +199,8 @@ public:
     return problem.empty() ? "" : wanted.describe() + ": " + problem;
   }
 
-  /// Makes several calls on all ranks, in an order in which a rank can be any number of calls ahead of another. So
-  /// ranks run different programs, protocols and types at a time, on the same connections. Returns the first error;
-  /// empty if there is none.
+  /// Makes eight calls on all ranks. A rank can be any number of calls ahead of another rank. So at one time ranks run
+  /// different programs, protocols and types on the same connections. Returns the first error; empty if there is none.
   std::string runOutOfStep(uint64_t seed) {
     host::Random random(seed);
     std::vector<std::unique_ptr<Trial>> trials;

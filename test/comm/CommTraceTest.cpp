@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of ranks with one GPU each. Each rank writes a file.
+// Tests traces if each rank has its own GPU. Each rank writes its own file.
 #include "CommSupport.h"
 #include "Programs.h"
 #include "TraceCheck.h"
@@ -14,7 +14,7 @@ using namespace gc3::test;
 
 namespace {
 
-/// The trace files of a number of ranks. The destructor deletes them.
+/// The paths of the ranks' trace files. The destructor deletes the files.
 class RankPaths {
 public:
   explicit RankPaths(uint32_t ranks) : ranks(ranks) {}
@@ -64,7 +64,7 @@ TEST(CommTrace, EachRankHasAFile) {
   }
 }
 
-// Process numbers differ between all files, also of different communicators.
+// Each rank of each communicator has its own process number in the traces.
 TEST(CommTrace, FurtherCommunicatorsShareTheFiles) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -83,7 +83,7 @@ TEST(CommTrace, FurtherCommunicatorsShareTheFiles) {
               "rank " + std::to_string(event.process % 3) + (event.process < 3 ? "" : " of group 1"));
 }
 
-// All ranks' files count time from the same moment, about one second before rank 0 joined.
+// The times in all ranks' files count from the same moment, about one second before rank 0 joined.
 TEST(CommTrace, TimesCountFromTheSameMoment) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -101,7 +101,8 @@ TEST(CommTrace, TimesCountFromTheSameMoment) {
     }
 }
 
-/// Tracing does not wait for a kernel that waits for a peer, because this thread can run the peer's calls.
+/// With tracing, a call does not wait for its kernel. The kernel can wait for a peer whose calls the same thread makes
+/// later.
 TEST(CommTrace, CallsAreNotWaitedFor) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -124,7 +125,7 @@ TEST(CommTrace, CallsAreNotWaitedFor) {
   EXPECT_EQ(checkTrace(paths.merged(), {LoadedSpec(spec).program.get(), {1, 2, 3, 4}, 0, true, false}), "");
 }
 
-/// A timeline has the last replay of a captured call, also after an abort, because all kernels have ended.
+/// The trace contains the last replay of a captured call, also after an abort, since all kernels had ended before it.
 TEST(CommTrace, CapturedCalls) {
   for (bool aborts : {false, true}) {
     FakeCuda fake;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs share connections, and no two connections use the same memory.
+// Tests that programs share connections, and that no two connections use the same memory.
 #include "plan/ConnectionPool.h"
 #include "LoopbackSupport.h"
 #include "Programs.h"
@@ -33,7 +33,7 @@ TEST(ConnectionPool, TheKthBetweenTwoRanksIsOne) {
   EXPECT_EQ(pool.pieces(), 1u);
   EXPECT_EQ(pool.add(*ring, lowLatency), (std::vector<uint32_t>{3, 4, 5})) << "another protocol has its own";
   EXPECT_EQ(pool.pieces(), 2u);
-  // 0 -> 1, 0 -> 2, 1 -> 0, ...: the ring uses every second one.
+  // In the order 0 -> 1, 0 -> 2, 1 -> 0, 1 -> 2, 2 -> 0, 2 -> 1. Connections 0, 1 and 2 are those of the ring.
   EXPECT_EQ(pool.add(*all, simple), (std::vector<uint32_t>{0, 6, 7, 1, 2, 8}));
   EXPECT_EQ(pool.pieces(), 3u);
   EXPECT_EQ(pool.mostWithSlots(), 3u);
@@ -42,7 +42,8 @@ TEST(ConnectionPool, TheKthBetweenTwoRanksIsOne) {
   EXPECT_EQ(pool.pieces(), 3u);
 }
 
-/// Only the order of channels distinguishes parallel connections between two ranks.
+/// Parallel connections between two ranks are numbered in the order of their channels. The channel numbers do not
+/// matter.
 TEST(ConnectionPool, ChannelsCountFromTheFirst) {
   ProgramSpec two = ringAllReduce(2, false), late = two;
   for (Rank &rank : two.ranks) {
@@ -57,7 +58,7 @@ TEST(ConnectionPool, ChannelsCountFromTheFirst) {
   EXPECT_EQ(pool.add(*programOf(*lateFile), simple), (std::vector<uint32_t>{0, 2}));
 }
 
-/// Both ends compute the same addresses. Each end has its own cache lines for data that others write.
+/// Both ends compute the same addresses. The counters and slots that a peer writes have cache lines of their own.
 TEST(ConnectionPool, EndsMeetAndDoNotOverlap) {
   const auto file = open({allToAll(4, 1)});
   const auto program = programOf(*file);
@@ -93,8 +94,8 @@ TEST(ConnectionPool, EndsMeetAndDoNotOverlap) {
   }
 }
 
-/// With two ranks on each node: between nodes both ends have slots, no end knows the other's addresses, and no two
-/// connections share a rank's signal.
+/// There are two ranks on each node. Both ends of a connection between nodes have slots, and neither end has addresses
+/// of the other. No two connections use the same signal of a rank.
 TEST(ConnectionPool, NetworkEndsMeet) {
   const auto ringFile = open({ringAllReduce(4, false)}), allFile = open({allToAll(4, 1)});
   const auto ring = programOf(*ringFile), all = programOf(*allFile);
@@ -110,8 +111,8 @@ TEST(ConnectionPool, NetworkEndsMeet) {
       parts[piece].push_back(memory.emplace_back(pool.bytes(piece, rank)).data());
     network.windows.push_back(&parts[piece]);
   }
-  std::set<std::pair<uint32_t, uint32_t>> signals; // by rank
-  std::set<uint32_t> used;                         // contexts
+  std::set<std::pair<uint32_t, uint32_t>> signals; // pairs (rank, signal id)
+  std::set<uint32_t> used;                         // contexts of the signals
   std::set<const void *> slots;
   for (uint32_t number : numbers) {
     const kernel::SendEnd send = pool.sendEnd(number, parts);

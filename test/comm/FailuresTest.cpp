@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fails each CUDA and NCCL call of rank 1 on its GPU in turn, and aborts at each call. No thread hangs, and everything
-// is released. (Threads start on the GPU of rank 0, so its calls have no fixed order.)
+// One test makes each CUDA and NCCL call on rank 1's GPU fail, one in each run. Another test aborts rank 1 at each of
+// these calls. No thread hangs, and everything is released. The calls on rank 0's GPU have no fixed order, because all
+// threads start on that GPU.
 #include "CommSupport.h"
 #include "Sweep.h"
 
@@ -13,7 +14,8 @@ using comm::Phase;
 
 namespace {
 
-/// Two ranks that join, make two calls, and end. A rank with an error aborts the other rank, which can wait for it.
+/// Two ranks that join, make two calls, and end. If a rank has an error, its thread aborts the other rank, which could
+/// wait forever for the failed rank.
 class Life {
 public:
   explicit Life(FakeCuda &cuda, FakeNccl &fakeNccl) : fake(cuda), nccl(fakeNccl) {
@@ -43,11 +45,11 @@ public:
         abort(ranks[1], handles[1]);
     });
     const std::string outcome = live(1);
-    if (!outcome.empty() && outcome.find("declined") != 0) // rank 0 falls back, too
+    if (!outcome.empty() && outcome.find("declined") != 0) // then rank 0 falls back, too
       abort(ranks[0], handles[0]);
     other.join();
     awaitThat([this] {
-      if (!ranks[1]->status().error.ok()) // a kernel of rank 0 can wait for it
+      if (!ranks[1]->status().error.ok()) // a kernel of rank 0 can wait for rank 1
         abort(ranks[0]);
       for (const auto &rank : ranks) {
         rank->finalize(false);
@@ -104,13 +106,13 @@ std::vector<std::string> callsOfRank1() {
 TEST(CommFailures, EachCallOfARankFails) {
   const std::vector<std::string> calls = callsOfRank1();
   ASSERT_GT(calls.size(), 50u);
-  std::map<std::string, std::set<std::string>> outcomes; // failing functions by outcome
+  std::map<std::string, std::set<std::string>> outcomes; // names of the failing functions, by kind of outcome
   for (uint64_t index = 1; index <= calls.size(); ++index) {
     SCOPED_TRACE(std::to_string(index) + ": " + calls[index - 1]);
     FakeCuda fake;
     fake.waits = true;
     FakeNccl nccl(fake);
-    nccl.failsLate = true; // else NCCL's calls on rank 0 wait until a timeout or an abort
+    nccl.failsLate = true; // otherwise NCCL calls of rank 0 would wait for the failing call
     {
       Life life(fake, nccl);
       fake.failing = {1, index};
@@ -154,9 +156,10 @@ TEST(CommFailures, EachCallOfARankIsTheMomentOfAnAbort) {
   }
 }
 
-/// Errors of polling calls to CUDA and NCCL fail the rank, too.
+/// If a CUDA or NCCL call that polls returns an error, the rank fails, too.
 TEST(CommFailures, PollsFail) {
-  // The first two NCCL queries are of the parent. After an error there, gc3 does not free the child (docs/lifetime.md).
+  // The first two NCCL polls query the parent. They are left out, because after an error of the parent gc3 does not
+  // free the child (docs/lifetime.md).
   for (const auto &[name, first] : {std::pair<std::string, uint64_t>("CUDA query", 1), {"NCCL CommGetAsyncError", 3}})
     for (uint64_t index = first; index <= 12; ++index) {
       SCOPED_TRACE(name + " " + std::to_string(index));

@@ -15,7 +15,7 @@ FakeNccl *current = nullptr;
 FakeNccl::State *currentState = nullptr;
 
 const FunctionTable &functions() {
-  static const auto &all = *new FunctionTable([] { // threads can call while the process exits
+  static const auto &all = *new FunctionTable([] { // never destroyed: threads can call while the process exits
     FunctionTable table;
     addGroups(table);
     addCommunicators(table);
@@ -55,7 +55,7 @@ FakeNccl::~FakeNccl() {
   for (const auto &[memory, allocation] : state->allocations)
     close(allocation.file);
   for (const auto &[handle, member] : state->members)
-    member->isAborted = true; // streams can outlive the fake, and their gathers must end
+    member->isAborted = true; // the streams can outlive the fake, and their gathers must end
   current = nullptr;
   currentState = nullptr;
 }
@@ -130,7 +130,7 @@ bool FakeNccl::isGroupOpen() {
 std::vector<Comm> FakeNccl::children() const {
   const Monitor::Lock lock;
   std::vector<Comm> all;
-  for (const auto &world : state->worlds) // in the order of creation, not of addresses
+  for (const auto &world : state->worlds) // in order of creation; the order of addresses is not deterministic
     for (const auto &member : world->members)
       if (member && state->children.contains(member->handle()))
         all.push_back(member->handle());
@@ -171,7 +171,7 @@ const gin::Plugin *FakeNccl::part() {
       .contexts = [](const void *deviceComm) { return static_cast<const NetworkEnd *>(deviceComm)->contexts; },
       .interpreters = FakeCuda::networkInterpreters()};
   const Monitor::Lock lock;
-  if (part.nccl != current->partFor) // other threads can read it
+  if (part.nccl != current->partFor) // written only if it differs, because other threads can read it
     part.nccl = current->partFor;
   return &part;
 }

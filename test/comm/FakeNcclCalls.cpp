@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls, groups, and set-up calls that all ranks of a communicator make.
+// Functions for calls, for groups, and for set-up calls that all ranks of a communicator make.
 #include "FakeNcclState.h"
 
 #include <algorithm>
@@ -41,7 +41,8 @@ void recordEvent(const std::string &event) {
   }
 }
 
-/// The handle must be valid when the call begins, and again after the test's hook has run.
+/// Returns the member of a handle. Ends the process if the handle is unknown or freed. Callers repeat this after a hook
+/// of the test has run, because the hook can free the handle.
 static Member &find(const char *name, Comm comm) {
   const auto known = state().members.find(comm);
   if (known == state().members.end())
@@ -130,7 +131,7 @@ Result submit(Operation operation) {
 
 Result run(std::vector<Operation> operations) {
   std::deque<Presence> presences;
-  std::set<const Member *> busy; // non-blocking members with unfinished operations
+  std::set<const Member *> busy; // non-blocking members with unfinished operations, which reject further operations
   for (const Operation &operation : operations) {
     Member &member = *operation.member;
     find(operation.name, member.handle());
@@ -182,7 +183,7 @@ bool World::isComplete(const SetUp &setUp) const {
   return true;
 }
 
-/// Returns the set-up call of that number. Excluded ranks skip it.
+/// Returns the rank's next set-up call. The first rank that makes the call creates it. Excluded ranks skip it.
 static SetUp &setUpOf(World &world, int rank, const char *name, const std::set<int> &excluded) {
   const size_t number = world.begun[static_cast<size_t>(rank)]++;
   if (world.setUps.size() == number) {
@@ -229,7 +230,8 @@ static Result groupStart(By by) {
   return result;
 }
 
-/// Calls of nested groups run at the outermost end. If a call fails, the group fails and does nothing.
+/// Ends a group. The calls of nested groups run at the outermost end. If a call in the group has failed, the group
+/// returns that error and runs no call.
 static Result endGroup(By by, const char *name, const std::string &event) {
   const Monitor::Lock lock;
   if (by == By::Application)

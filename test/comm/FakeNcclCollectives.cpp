@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives. Gathers of gc3's children run on their streams. The application's collectives are only events.
+// Collectives. AllGathers on gc3's children run on streams. The application's collectives are recorded as events and do
+// nothing.
 #include "FakeNcclState.h"
 
 #include <cstring>
@@ -33,7 +34,7 @@ size_t sizeOf(DataType type) {
   Monitor::fail("a data type that NCCL does not have");
 }
 
-/// Counts a gather of a rank until it has left its stream, or the stream is destroyed.
+/// Counts a rank's gather until its stream has completed it or is destroyed.
 struct Pending {
   explicit Pending(std::shared_ptr<Member> of) : member(std::move(of)) { ++member->gathersLeft; }
   ~Pending() {
@@ -47,7 +48,8 @@ struct Pending {
   bool isRunning = false;
 };
 
-/// One rank's part of a gather, as an NCCL kernel. It owns all data that it uses, because streams can outlive the fake.
+/// One rank's part of a gather: the work that stands for the NCCL kernel. Streams can outlive the fake, so the kernel
+/// owns its communicator and rank.
 struct GatherKernel {
   const std::byte *send;
   std::byte *recv;
@@ -84,7 +86,7 @@ std::shared_ptr<T> shared(const std::vector<std::shared_ptr<T>> &all, const T *w
   return nullptr;
 }
 
-/// The n-th gather of all ranks.
+/// Enqueues this rank's part of its next gather. The n-th gathers of all ranks form one collective.
 void launch(Member &member, const void *send, void *recv, size_t bytes, Stream stream) {
   World &world = *member.world;
   const auto rank = static_cast<size_t>(member.rank);
@@ -108,7 +110,8 @@ void launch(Member &member, const void *send, void *recv, size_t bytes, Stream s
   });
 }
 
-/// The first gather of a communicator connects its ranks.
+/// Runs a gather on gc3's child. If FakeNccl::connects is set, the rank's first gather waits until all ranks have
+/// called.
 Result gatherOnChild(const NcclCall &call, const void *send, void *recv, size_t bytes, Stream stream) {
   if (call.hasEnded() && !call.failsLate())
     return call.result();
@@ -125,7 +128,7 @@ Result gatherOnChild(const NcclCall &call, const void *send, void *recv, size_t 
   return submit(meetAllRanks("AllGather", {.member = member}, complete, [finish](SetUp &) { return finish(); }));
 }
 
-/// An AllGather of the application, from either table.
+/// Records a collective call on a communicator of the application. Ends the process if the communicator is gc3's child.
 template <typename... Args>
 Result record(const char *name, Comm comm, const Args &...args) {
   const NcclCall call(By::Application, name, comm, NcclCall::Kind::Counted, [&] { return eventText(name, args...); });
@@ -159,7 +162,7 @@ Result broadcast(By, const void *send, void *recv, size_t count, DataType type, 
   return record("Broadcast", comm, send, recv, count, type, root, comm, stream);
 }
 
-/// NCCL's Bcast is an in-place broadcast.
+/// NCCL's Bcast is a broadcast in place.
 Result bcast(By by, void *buffer, size_t count, DataType type, int root, Comm comm, Stream stream) {
   return broadcast(by, buffer, buffer, count, type, root, comm, stream);
 }
@@ -182,7 +185,7 @@ Result scatter(By, const void *send, void *recv, size_t count, DataType type, in
   return record("Scatter", comm, send, recv, count, type, root, comm, stream);
 }
 
-/// Numbers of operations are never reused.
+/// Returns a new operation in `op`. The fake never reuses the number of an operation.
 Result redOpCreatePreMulSum(By by, RedOp *op, void *scalar, DataType type, ScalarResidence residence, Comm comm) {
   const NcclCall call(by, "RedOpCreatePreMulSum", comm, NcclCall::Kind::Counted,
                       [&] { return eventText("RedOpCreatePreMulSum", type, residence, comm); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates communicators, from ids and from other communicators.
+// Functions that create communicators, from ids or from other communicators, and functions that query them.
 #include "FakeNcclState.h"
 
 namespace gc3::test {
@@ -54,7 +54,7 @@ bool blocks(const Config *config, bool byDefault) {
   return !config || config->blocking == ncclapi::configUndefined ? byDefault : config->blocking != 0;
 }
 
-/// Returns the planned result of a call that names no communicator, and checks the open group.
+/// Begins a call that names no communicator: records it, adds it to the open group, and returns its planned result.
 Result enter(const char *name, const std::string &event, bool blocking) {
   recordEvent(event);
   const Result result = takePlanned(name);
@@ -66,7 +66,8 @@ Result enter(const char *name, const std::string &event, bool blocking) {
   return result;
 }
 
-/// Does not wait for the other ranks. Ranks with the same id form one communicator.
+/// Creates one rank, unless `result` is an error. Does not wait for the other ranks. Ranks with the same id form one
+/// communicator.
 Result makeRank(Result result, Comm *comm, int ranks, const UniqueId *id, int rank, bool blocking) {
   if (isError(result))
     return result;
@@ -112,8 +113,8 @@ Result commInitAll(By, Comm *comms, int devices, const int *list) {
   return result;
 }
 
-/// Does not wait for the other ranks. Ranks with the same id form one communicator; each rank without an id has its
-/// own.
+/// Does not wait for the other ranks. Ranks with the same id form one communicator. Each rank without an id gets a
+/// communicator of its own.
 Result commGrow(By by, Comm parent, int ranks, const UniqueId *id, int rank, Comm *child, Config *config) {
   const Monitor::Lock lock;
   const std::string event = eventText("CommGrow", parent, ranks, id, rank, config);
@@ -126,7 +127,8 @@ Result commGrow(By by, Comm parent, int ranks, const UniqueId *id, int rank, Com
   return makeRank(call.result(), child, ranks, id, call.member().rank, blocking);
 }
 
-/// Orders the ranks of a color by key, and equal keys by rank.
+/// Creates one communicator for each color. Orders its ranks by key, and ranks with equal keys by their rank in the
+/// parent.
 void makeChildren(World &, SetUp &setUp) {
   std::map<int, std::map<std::pair<int, int>, const Offer *>> colors;
   for (const auto &[rank, offer] : setUp.offers)
@@ -143,12 +145,12 @@ void makeChildren(World &, SetUp &setUp) {
   }
 }
 
-/// Atomic, because threads of the application can poll the handle.
+/// Writes a handle atomically, because threads of the application can poll it.
 void write(Comm *where, Comm comm) {
   __atomic_store_n(where, comm, __ATOMIC_RELEASE);
 }
 
-/// Writes the child's handle, unless the rank's call fails late.
+/// Writes the child's handle to `child`. Writes null if the rank gets no child, or if its call fails late.
 Result handOver(SetUp &setUp, int rank, Comm *child, bool fails) {
   FakeNccl::State &all = state();
   const auto found = setUp.made.find(rank);
@@ -163,7 +165,8 @@ Result handOver(SetUp &setUp, int rank, Comm *child, bool fails) {
   return fails ? FakeNccl::failure : Result::Success;
 }
 
-/// Returns Success also for a non-blocking parent that continues in the background.
+/// Splits or shrinks a communicator. Like NCCL, returns Success for a non-blocking parent, although the operation is
+/// still in progress.
 Result makeChild(const NcclCall &call, const char *name, const Offer &offer, Comm *child,
                  const std::set<int> &excluded) {
   if (call.hasEnded() && !call.failsLate())
@@ -173,7 +176,7 @@ Result makeChild(const NcclCall &call, const char *name, const Offer &offer, Com
       name, offer, makeChildren,
       [=, rank = call.member().rank](SetUp &setUp) { return handOver(setUp, rank, child, fails); }, excluded);
   const Result result = submit(std::move(operation));
-  const bool isLater = fails && result == Result::InProgress; // the state of the parent reports the failure
+  const bool isLater = fails && result == Result::InProgress; // the parent's state will report the failure
   return isError(result) || isLater ? result : call.result();
 }
 
@@ -198,7 +201,7 @@ Result commShrink(By by, Comm parent, int *excluded, int count, Comm *child, Con
   return makeChild(call, "CommShrink", offer, child, std::set<int>(excluded, excluded + (excluded ? count : 0)));
 }
 
-/// Queries a field of a communicator. Queries are no events.
+/// Queries a field of a communicator. Queries are not recorded as events.
 template <auto Field>
 Result query(By by, const char *name, Comm comm, int *value) {
   const NcclCall call(by, name, comm, NcclCall::Kind::Counted);

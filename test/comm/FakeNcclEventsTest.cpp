@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake NCCL for the interposer: the application's calls are events.
+// Tests the events of the fake NCCL: calls that the interposer forwards for the application.
 #include "FakeNcclSupport.h"
 
 using namespace gc3;
@@ -68,7 +68,7 @@ TEST_F(FakeNcclEvents, OfGroups) {
   EXPECT_EQ(seen, (Names{"GroupStart()", "AllGather(0x0, 0x0, 0, 0, c0, 0x0)", "GroupEnd()", "GroupEnd()"}));
 }
 
-/// The application's children have their own numbers. Calls on gc3's children are no events.
+/// A child that the application splits off gets its own number. Calls on gc3's children are not events.
 TEST_F(FakeNcclEvents, OfChildren) {
   nccl.completesAlone = true;
   const Comm comm = make(2, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake NCCL: failing calls, by device and number, and non-blocking handles.
+// Tests failing calls of the fake NCCL, which a test chooses by device and number, and non-blocking handles.
 #include "FakeNcclSupport.h"
 
 using namespace gc3;
@@ -9,7 +9,7 @@ namespace {
 
 class FakeNcclFailures : public FakeNcclTest {
 protected:
-  /// Makes all calls of a rank for a window of a child. Returns the first error.
+  /// Creates a child, gathers on it, registers a window, and frees everything. Returns the first error.
   Result useChild(size_t rank, Comm parent) {
     Comm child = nullptr;
     if (const Result result = split(parent, &child); result != Result::Success)
@@ -40,7 +40,8 @@ TEST_F(FakeNcclFailures, CountsTheCallsOfEachDevice) {
     EXPECT_EQ(cuda.callsOf(rank), calls);
 }
 
-/// One call of rank 1 fails. Rank 1 then revokes the other ranks' children, unless these no longer need it.
+/// One call of rank 1 fails. Rank 1 then revokes all children, so that the other ranks do not wait for it. After a
+/// failed registration, which is the last call, no rank waits.
 class FakeNcclSweep : public FakeNcclFailures, public testing::WithParamInterface<uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(, FakeNcclSweep, testing::Range(uint64_t{1}, calls.size() + 1));
 
@@ -60,7 +61,7 @@ TEST_P(FakeNcclSweep, FailsTheCall) {
   EXPECT_EQ(cuda.failed, calls[GetParam() - 1]);
 }
 
-/// Without `failsLate` a failing call does nothing, so other ranks wait.
+/// Without `failsLate`, a failing call does not take part, so other ranks wait for it.
 TEST_F(FakeNcclFailures, AFailingCallDoesNotTakePart) {
   cuda.failing = {1, 1};
   const std::vector<Comm> comms = nccl.make(rankCount);
@@ -84,7 +85,7 @@ TEST_F(FakeNcclFailures, PollsAreCountedByThemselves) {
   EXPECT_EQ(cuda.callsOf(1), Names());
 }
 
-/// A hook runs before a call, and can end the communicator that the call names.
+/// A hook runs before a call, and can revoke the communicator that the call names.
 TEST_F(FakeNcclFailures, AHookRevokes) {
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
   cuda.beforeCalls([&](int device, const std::string &name, uint64_t index) {
@@ -119,7 +120,7 @@ protected:
   }
 };
 
-/// NCCL_COMM_BLOCKING=0 wins over the configuration.
+/// NCCL_COMM_BLOCKING=0 overrides the configuration, so the children are non-blocking.
 TEST_F(FakeNcclNonblocking, ChildrenAreDoneWhenTheySaySo) {
   nccl.connects = true;
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries and ends communicators.
+// Functions that query the state of communicators, and end communicators.
 #include "FakeNcclState.h"
 
 #include <algorithm>
@@ -8,7 +8,8 @@ namespace gc3::test {
 
 using Member = FakeNccl::Member;
 
-/// Completes the operations that need no other rank, as NCCL does, and drops the rest.
+/// Ends a pending operation. If no rank is missing, finishes it, as NCCL does; otherwise withdraws it. Keeps an error
+/// for CommGetAsyncError.
 static void end(Member &member, const Operation &operation) {
   Result result = Result::InternalError;
   if (operation.isDone())
@@ -37,7 +38,8 @@ void endPending(Member &member) {
     end(member, operation);
 }
 
-/// Two threads that find the same operation complete would free it twice.
+/// Ends the process if two threads query one communicator at once. In NCCL, both would free an operation that has
+/// completed.
 Result commGetAsyncError(By by, Comm comm, Result *error) {
   const NcclCall call(by, "CommGetAsyncError", comm, NcclCall::Kind::Poll,
                       [&] { return eventText("CommGetAsyncError", comm); });
@@ -46,7 +48,7 @@ Result commGetAsyncError(By by, Comm comm, Result *error) {
   Member &member = call.member();
   const Presence presence(member.polling);
   {
-    const Monitor::Unlocked unlocked; // so that another thread can call it at the same time
+    const Monitor::Unlocked unlocked; // so that another thread can enter this function
     std::this_thread::yield();
   }
   if (hasOthers(member.polling))
@@ -65,7 +67,7 @@ Result commFinalize(By by, Comm comm) {
   return call.result();
 }
 
-/// gc3 may free only what it has made.
+/// Ends the process if gc3 frees a communicator of the application.
 void expectOwn(By by, const char *name, Member &member) {
   if (by == By::Gc3 && !member.isChild)
     Monitor::fail(std::string(name) + " of the application's communicator " + text(member.handle()));
@@ -75,7 +77,8 @@ bool has(const auto &things, auto &&isOf) {
   return std::any_of(things.begin(), things.end(), isOf);
 }
 
-/// NCCL requires this order, except for a revoked communicator, whose windows can't be deregistered.
+/// Ends the process if the communicator still has windows or device communicators. NCCL requires that these are freed
+/// first, except on a revoked communicator, whose windows can't be deregistered.
 void expectNothingLeft(const char *name, Member &member) {
   if (member.isRevoked)
     return;
@@ -86,13 +89,13 @@ void expectNothingLeft(const char *name, Member &member) {
 }
 
 void leave(Member &member) {
-  member.isFreed = true; // later calls detect it
+  member.isFreed = true; // later calls end the process
   member.world->left.insert(member.rank);
   endPending(member);
   Monitor::change();
 }
 
-/// Returns all existing ranks.
+/// Returns true if all existing ranks have destroyed or aborted their handles.
 bool haveAllLeft(const FakeNccl::World &world) {
   const auto exists = [](const auto &member) { return member != nullptr; };
   return world.left.size() == static_cast<size_t>(std::count_if(world.members.begin(), world.members.end(), exists));
@@ -122,13 +125,13 @@ Result commDestroy(By by, Comm comm) {
       return member.gathersLeft == 0 && (!state().fake.destroyWaits || member.isRevoked || haveAllLeft(*member.world));
     });
   if (openGroup.depth > 0)
-    openGroup.blocks = true; // NCCL makes it a blocking group
+    openGroup.blocks = true; // as in NCCL, the group then blocks
   freeWindowsOf(member);
   state().children.erase(comm);
   return call.result();
 }
 
-/// Ends all waits, then waits until the threads have returned.
+/// Ends all waits on the communicator, then waits until other threads have left its calls and its gathers have ended.
 Result commAbort(By by, Comm comm) {
   const NcclCall call(by, "CommAbort", comm, NcclCall::Kind::Freeing, [&] { return eventText("CommAbort", comm); });
   if (call.hasEnded())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake NCCL ends the process if a program misuses NCCL.
+// Tests that the fake NCCL ends the process if its caller misuses NCCL.
 #include "FakeNcclSupport.h"
 
 using namespace gc3;
@@ -19,7 +19,7 @@ TEST_F(FakeNcclDeathTest, AFreedHandle) {
   destroy(made[2]);
 }
 
-/// Frees the handle between the decision to call and the call.
+/// A hook frees the handle after the call has begun, before the call uses the handle.
 TEST_F(FakeNcclDeathTest, AHandleFreedBeforeTheCall) {
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
   cuda.beforeCalls([&](int, const std::string &, uint64_t) { abort(made[0]); });

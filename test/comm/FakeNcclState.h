@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communicators, calls and operations of the fake NCCL, for its source files. The monitor guards all of them.
+// The fake NCCL's communicators, calls and operations, which its source files share. The monitor guards all of them.
 #pragma once
 
 #include "FakeNccl.h"
@@ -15,7 +15,7 @@ using ncclapi::Result;
 /// The caller of a function: gc3 for itself, or the application.
 enum class By : uint8_t { Gc3, Application };
 
-/// One rank's arguments of a collective set-up call.
+/// One rank's arguments in a collective set-up call.
 struct Offer {
   FakeNccl::Member *member;
   int color = 0, key = 0;
@@ -23,12 +23,12 @@ struct Offer {
   By by = By::Gc3;
 };
 
-/// The n-th collective set-up call of all ranks.
+/// A collective set-up call. Every rank's n-th set-up call belongs to the n-th SetUp of the communicator.
 struct SetUp {
   std::string name;
-  std::set<int> excluded;                 ///< ranks that do not call
+  std::set<int> excluded;                 ///< ranks that do not make the call
   std::map<int, Offer> offers;            ///< by rank
-  std::map<int, FakeNccl::Member *> made; ///< children, by rank of the parent
+  std::map<int, FakeNccl::Member *> made; ///< children that the call has made, by rank in the parent
   bool isDone = false;
 };
 
@@ -38,55 +38,55 @@ struct Gather {
   std::optional<size_t> bytes{};
 };
 
-constexpr size_t gap4G = size_t{1} << 32; ///< bytes from one rank to the next in the address space of a window
+constexpr size_t gap4G = size_t{1} << 32; ///< distance of consecutive ranks in the address space of a window
 
-/// A communicator: the state that its ranks share.
+/// The state that all ranks of a communicator share.
 struct FakeNccl::World {
   int ranks = 0;
   std::vector<std::shared_ptr<Member>> members; ///< by rank; null: not created
   std::deque<SetUp> setUps;
-  std::vector<size_t> begun;    ///< number of set-up calls, by rank
-  std::deque<Gather> gathers;   ///< on streams
-  std::vector<size_t> gathered; ///< number of gathers, by rank
+  std::vector<size_t> begun;    ///< number of set-up calls that have begun, by rank
+  std::deque<Gather> gathers;   ///< all gathers, in order
+  std::vector<size_t> gathered; ///< number of gathers that were enqueued, by rank
   std::set<int> left;           ///< ranks that have destroyed or aborted their handle
   // Windows:
   std::vector<std::vector<std::pair<void *, size_t>>>
-      registrations;                            ///< memory and bytes by rank, in order of registration
-  std::vector<std::byte *> flat;                ///< address space of the n-th window
-  std::map<const void *, size_t> numbers;       ///< n by handle
-  std::map<size_t, std::set<int>> deregistered; ///< ranks by n
+      registrations;                            ///< address and size of registered memory, by rank and window
+  std::vector<std::byte *> flat;                ///< address space of each window
+  std::map<const void *, size_t> numbers;       ///< number of a window, by its handle
+  std::map<size_t, std::set<int>> deregistered; ///< ranks that have deregistered a window, by its number
   FakeNetwork network{.signals = {}, .place = {}};
 
-  /// Returns true if no rank is missing in a set-up call.
+  /// Returns true if all ranks that must make a set-up call have made it.
   bool isComplete(const SetUp &setUp) const;
 };
 
-/// A call that completes when other ranks have called, or when its group ends.
+/// A call that completes only after other ranks have called, or when its group ends.
 struct Operation {
   const char *name;
   FakeNccl::Member *member;
   std::function<void()> arrive = [] {};
   std::function<bool()> isDone = [] { return true; };
   std::function<Result()> finish = [] { return Result::Success; };
-  std::function<void()> withdraw = [] {}; ///< called after a revocation or an abort has ended the wait
+  std::function<void()> withdraw = [] {}; ///< cancels the call after a revocation or abort
   bool isSetUp = true;
 };
 
-/// One rank of a communicator, to which its handle points. It outlives the handle.
+/// One rank of a communicator. Its handle is the address of this object, which outlives the use of the handle.
 struct FakeNccl::Member {
   World *world = nullptr;
   int rank = 0, device = 0;
-  int number = 0; ///< number among the application's communicators; a child has its parent's
+  int number = 0; ///< number among the application's handles; a child of gc3 has its parent's
   bool blocking = true;
-  bool isChild = false;     ///< whether it is gc3's child
-  Member *parent = nullptr; ///< parent of a child, else null
+  bool isChild = false;     ///< whether gc3 made it
+  Member *parent = nullptr; ///< parent of a split or shrunk communicator, else null
   bool isRevoked = false, isAborted = false, isFreed = false, isConnected = false;
-  std::map<std::thread::id, int> inside;    ///< running calls, by thread
-  std::map<std::thread::id, int> settingUp; ///< running collective set-up calls, by thread
-  std::map<std::thread::id, int> polling;   ///< running CommGetAsyncError calls, by thread
+  std::map<std::thread::id, int> inside;    ///< number of running calls, by thread
+  std::map<std::thread::id, int> settingUp; ///< number of running collective set-up calls, by thread
+  std::map<std::thread::id, int> polling;   ///< number of running CommGetAsyncError calls, by thread
   size_t gathersLeft = 0;                   ///< gathers that are enqueued or running
   size_t gathersRunning = 0;
-  std::deque<Operation> pending; ///< operations of a non-blocking handle
+  std::deque<Operation> pending; ///< unfinished operations of a non-blocking handle
   Result error = Result::Success, planned = Result::Success;
 
   Comm handle() { return reinterpret_cast<Comm>(this); }
@@ -97,7 +97,7 @@ struct FakeNccl::Member {
 struct OpenGroup {
   unsigned depth = 0;
   Result error = Result::Success;
-  std::optional<bool> blocks; ///< whether its calls block; a group can't mix them
+  std::optional<bool> blocks; ///< whether the group's communicators block; a group can't mix both kinds
   std::vector<Operation> operations;
 };
 extern thread_local OpenGroup openGroup;
@@ -108,22 +108,22 @@ struct FakeNccl::State {
   FakeNccl &fake;
   FakeCuda &cuda;
   std::vector<std::shared_ptr<World>> worlds;
-  std::map<Comm, std::shared_ptr<Member>> members; ///< all members ever created
+  std::map<Comm, std::shared_ptr<Member>> members; ///< all members that were ever created
   std::map<std::string, std::shared_ptr<World>> worldsById;
-  std::set<Comm> children; ///< gc3's children that are not freed
+  std::set<Comm> children; ///< children of gc3 that are not freed
   struct Allocation {
     int file, device;
     size_t bytes;
   };
   std::map<void *, Allocation> allocations;
-  std::vector<std::pair<void *, size_t>> mappings; ///< mappings of all memory ever allocated
+  std::vector<std::pair<void *, size_t>> mappings; ///< address and size of all memory that was ever allocated
   struct Registered {
     void *memory;
     Member *owner;
     size_t number;
   };
   std::map<ncclapi::Window, Registered> registered;
-  std::map<const void *, Member *> networks; ///< host copies of device communicators
+  std::map<const void *, Member *> networks; ///< owner of each device communicator, by address
   World *lastNetwork = nullptr;
   std::map<std::string, Result> planned;
   std::vector<std::string> events, probes;
@@ -134,7 +134,7 @@ struct FakeNccl::State {
 /// Returns the state of the current fake.
 FakeNccl::State &state();
 
-/// Counts this thread as being in a call, in a member's map `where`, for the lifetime of this object.
+/// Counts the calling thread in `where`, a map of a Member, for the lifetime of this object.
 class Presence {
 public:
   explicit Presence(std::map<std::thread::id, int> &where) : where(where) { ++where[std::this_thread::get_id()]; }
@@ -152,22 +152,23 @@ private:
 /// Returns true if `where` counts another thread.
 bool hasOthers(const std::map<std::thread::id, int> &where);
 
-/// A call that names a communicator: holds the monitor, records, counts and fails it.
+/// A call that names a communicator. The constructor locks the monitor, records and counts the call, and decides
+/// whether the call fails.
 class NcclCall {
 public:
   enum class Kind : uint8_t {
     Local,   ///< not counted
     Counted, ///< can fail
-    Poll,    ///< can fail, and has its own count; accepts a revoked handle
+    Poll,    ///< can fail, counted as a poll; accepts a revoked handle
     Freeing, ///< not counted; accepts a revoked handle
   };
   NcclCall(By by, const char *name, Comm comm, Kind kind, const std::function<std::string()> &event = {});
 
   FakeNccl::Member &member() const { return *named; }
-  /// Returns true if the call must return result() and do nothing.
+  /// Returns true if the call must return result() without an effect, except as failsLate() says.
   bool hasEnded() const { return ended; }
   Result result() const { return outcome; }
-  /// Returns true if a collective call must take part and return result().
+  /// Returns true if a failing collective call must take part before it returns result(), so that other ranks complete.
   bool failsLate() const { return isLate; }
 
 private:
@@ -181,24 +182,28 @@ private:
   Result outcome = Result::Success;
 };
 
-/// Removes and returns the planned result of a function. Records an error for the open group.
+/// Removes and returns the result that FakeNccl::fail() set for a function; Success if there is none. If a group is
+/// open, an error becomes the group's error.
 Result takePlanned(const std::string &name);
 void noteInGroup(Result result);
 bool isError(Result result);
-/// Records an event, and runs the hook of the test.
+/// Records an event, and then runs FakeNccl::onEvent.
 void recordEvent(const std::string &event);
 
-/// Ends the process if another thread sets up the communicator, its parent or its child.
+/// Ends the process if another thread is in a set-up call on the communicator, its parent or its child.
 void expectNoOtherSetUp(const FakeNccl::Member &member, const char *name);
-/// Runs the operation at the end of the open group, or at once if none is open. Waits for it if the handle blocks.
+/// Runs an operation at the end of the open group, or at once if no group is open. If the handle is blocking, waits
+/// until the operation completes.
 Result submit(Operation operation);
-/// Runs the operations of a group. Returns the first error, or InProgress.
+/// Runs the operations of a group. Returns the first error. Without an error, returns InProgress if the handles are
+/// non-blocking, else Success.
 Result run(std::vector<Operation> operations);
-/// Finishes the completed operations of a non-blocking handle.
+/// Finishes the operations of a non-blocking handle that are complete.
 void advance(FakeNccl::Member &member);
-/// Waits until `done` returns true, or the handle is revoked or aborted. Returns done().
+/// Waits until `done` returns true, or the handle is revoked or aborted. Returns the last result of `done`.
 bool await(const std::string &name, const FakeNccl::Member &member, const std::function<bool()> &done);
-/// Returns the operation of a set-up call that all ranks make. `complete` runs once, when the last rank has called.
+/// Returns the operation of a set-up call that all ranks make, except `excluded`. `complete` runs once, when the last
+/// rank has called. `finish` runs on each rank afterwards, and returns the call's result.
 Operation meetAllRanks(const char *name, const Offer &offer,
                        const std::function<void(FakeNccl::World &, SetUp &)> &complete,
                        const std::function<Result(SetUp &)> &finish, const std::set<int> &excluded = {});
@@ -209,7 +214,7 @@ ncclapi::Team teamOf(const FakeNccl::Member &member);
 /// Frees the windows of an aborted or revoked communicator.
 void freeWindowsOf(FakeNccl::Member &member);
 
-// The text of arguments in events:
+// Return the text of an argument in an event:
 std::string text(Comm comm);
 std::string text(const ncclapi::UniqueId &id);
 std::string text(const ncclapi::UniqueId *ids);
@@ -233,7 +238,7 @@ std::string eventText(const char *name, const Args &...args) {
   return event + (sizeof...(args) ? ")" : "()");
 }
 
-/// A function's versions for gc3 and for the application. Its first parameter distinguishes them.
+/// The two versions of a function: for gc3 and for the application. Both call `F`, whose first parameter is the caller.
 struct FunctionPair {
   void *gc3, *application;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Support for tests of the fake NCCL: a thread for each rank, and calls of gc3 and of the application.
+// Support for tests of the fake NCCL: threads for ranks, and functions that call the fake as gc3 or as the application.
 #pragma once
 
 #include "FakeNccl.h"
@@ -77,7 +77,7 @@ protected:
     onAllRanks([&](size_t rank) { EXPECT_EQ(functions.CommDestroy(comms[rank]), Result::Success); });
   }
 
-  /// Gathers the ranks' numbers.
+  /// Enqueues an AllGather in which each rank contributes its number plus 1. gathered() returns the result.
   Result gather(size_t rank, Comm comm) {
     buffers[rank][0] = static_cast<std::byte>(rank + 1);
     return functions.AllGather(buffers[rank], buffers[rank] + 1, 1, DataType::Uint8, comm, streamOf(rank));
@@ -89,7 +89,7 @@ protected:
       all.push_back(static_cast<int>(buffers[rank][1 + r]));
     return all;
   }
-  /// Returns a function for the application, of a type in `signature`.
+  /// Returns a function in the application's version. `Function` is its type in `signature`.
   template <typename Function>
   static Function *application(const char *name) {
     return reinterpret_cast<Function *>(FakeNccl::applicationFunction(name));
@@ -105,7 +105,7 @@ protected:
   Result revoke(Comm comm) {
     return reinterpret_cast<ncclapi::signature::CommRevoke *>(FakeNccl::function("CommRevoke"))(comm, 0);
   }
-  /// A rank's window, and its memory.
+  /// A rank's window and the memory that it covers.
   struct RegisteredWindow {
     void *memory = nullptr;
     ncclapi::Window window = nullptr;

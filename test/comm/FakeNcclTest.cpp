@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake NCCL: collective calls, and events that end their waits.
+// Tests collective calls of the fake NCCL, and the revocations and aborts that end their waits.
 #include "FakeNcclSupport.h"
 
 #include <atomic>
@@ -74,7 +74,7 @@ TEST_F(FakeNcclTest, GathersOnStreams) {
   destroyAll(made);
 }
 
-/// Kernels poll memory that host threads write without a call.
+/// Kernels poll memory to which host threads write without calling the fake.
 TEST_F(FakeNcclTest, SynchronizeNoticesWhatTheHostWrites) {
   std::atomic<bool> isSet = false;
   cuda.enqueue(streams[0], [&] { return [&] { return isSet.load(); }; });
@@ -84,7 +84,8 @@ TEST_F(FakeNcclTest, SynchronizeNoticesWhatTheHostWrites) {
   rank0.join();
 }
 
-/// An abort of one rank waits for its gathers only; a destruction waits for the other ranks.
+/// CommAbort waits only until the rank's gathers have left their streams. CommDestroy also waits for the other ranks,
+/// without which the gathers cannot end.
 TEST_F(FakeNcclTest, FreeingWaitsForGathers) {
   nccl.abortWaits = true;
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
@@ -118,7 +119,7 @@ TEST_F(FakeNcclTest, ARevocationEndsAGather) {
   destroyAll(made);
 }
 
-/// One thread drives all ranks.
+/// One thread makes the calls of all ranks.
 TEST_F(FakeNcclTest, GroupsOfAllRanks) {
   nccl.connects = true;
   const std::vector<Comm> comms = nccl.make(rankCount);
@@ -178,10 +179,12 @@ TEST_F(FakeNcclTest, RegistersWindows) {
   });
 }
 
-/// Tests how a wait of rank 0 for the other ranks ends, by the function in which it waits.
+/// Rank 0 waits for the other ranks in a function, and a revocation or an abort ends the wait. There is a test for each
+/// function that can wait.
 class FakeNcclEnds : public FakeNcclTest, public testing::WithParamInterface<bool> {
 protected:
-  /// Rank 0 waits in `call` on a communicator. The call must then return an error.
+  /// Runs `call` on rank 0, waits until it waits in `function`, and revokes or aborts `comm`. The call must then return
+  /// an error. `isOwn`: gc3 made `comm`.
   void endWait(const char *function, Comm comm, bool isOwn, const std::function<Result()> &call) {
     std::thread rank0 = onRank(0, [&] { EXPECT_EQ(call(), Result::InternalError) << function; });
     Monitor::awaitWaiting(std::string("NCCL ") + function);
@@ -243,7 +246,7 @@ TEST_P(FakeNcclEnds, ARegistration) {
   endWait("CommWindowRegister", made[0], true, [&] { return registerWindow(made[0], registered); });
   EXPECT_EQ(registered.window, nullptr);
   EXPECT_EQ(functions.MemFree(registered.memory), Result::Success);
-  static_cast<char *>(registered.memory)[0] = 1; // peers can still reach it
+  static_cast<char *>(registered.memory)[0] = 1; // freed memory stays mapped, because peers can still access it
   destroy(made[1]);
   destroy(made[2]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric memory, its windows, and the network between teams.
+// Functions for symmetric memory, its windows, and the network between teams.
 #include "FakeNcclState.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ size_t pages(size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// The first fields of a window, as NCCL's device code reads them.
+/// The first fields of a window, in the layout that NCCL's device code reads.
 struct Head {
   uint64_t unused = 0xdddddddddddddddd;
   std::byte *flatBase;
@@ -36,7 +36,7 @@ struct Head {
   uint32_t stride4G = 1, rest = 0xdddddddd;
 };
 
-/// Frees a window's handle. It is device memory if the communicator has windows.
+/// Frees a window's handle. The handle is host memory if the communicator has no windows, else device memory.
 void freeHandle(Window window) {
   if (state().fake.windows != FakeNccl::Windows::Other)
     state().cuda.release(reinterpret_cast<std::byte *>(window));
@@ -62,7 +62,7 @@ Result memAlloc(By by, void **memory, size_t bytes) {
   return Result::Success;
 }
 
-/// Keeps the memory mapped, because peers' kernels can still read it.
+/// Frees symmetric memory, but keeps it mapped, because kernels of peers can still read it.
 Result memFree(By, void *memory) {
   const Monitor::Lock lock;
   const auto known = state().allocations.find(memory);
@@ -76,7 +76,7 @@ Result memFree(By, void *memory) {
   return takePlanned("MemFree");
 }
 
-/// Maps a rank's memory at its second address. Returns the number of the window.
+/// Maps a rank's memory into the window's address space. Returns the number of the window.
 size_t registerWindow(Member &member, void *memory, size_t bytes) {
   World &world = *member.world;
   const auto found = state().allocations.find(memory);
@@ -113,7 +113,7 @@ Window makeWindow(Member &member, void *memory, size_t number) {
                   .lsaRank = team.rank,
                   .worldRank = member.rank,
                   .stride4G = static_cast<uint32_t>(team.stride)};
-  const int before = std::exchange(FakeCuda::currentDevice, member.device); // any device can be current
+  const int before = std::exchange(FakeCuda::currentDevice, member.device); // NCCL allows any current device
   void *handle = fake.windows != FakeNccl::Windows::Other ? all.cuda.allocate(sizeof head) : std::malloc(sizeof head);
   FakeCuda::currentDevice = before;
   std::memcpy(handle, &head, sizeof head);
@@ -181,7 +181,7 @@ ncclapi::Team teamLsa(By by, Comm comm) {
   return comm ? teamOf(call.member()) : ncclapi::Team{};
 }
 
-/// Creates as many signals as the requirements say. They are identical on all ranks.
+/// Creates a device communicator. `requirements` points to the number of signals, which must be equal on all ranks.
 Result devCommCreate(By by, Comm comm, const void *requirements, void *deviceComm) {
   const NcclCall call(by, "DevCommCreate", comm, NcclCall::Kind::Counted);
   if (call.hasEnded())

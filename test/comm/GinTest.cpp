@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens libgc3gin.so.
+// Tests gin::open() and gin::pathNear(), which open and find libgc3gin.so.
 #include "gc3.h"
 #include "gin/Plugin.h"
 
@@ -26,7 +26,7 @@ TEST(Gin, WhatIsNotOurs) {
   EXPECT_EQ(why, OTHER_GIN " belongs to another version of gc3");
 }
 
-/// Finds the library in the build and at its installed place.
+/// Finds libgc3gin.so next to the library, as in a build, and in the folder gc3/ next to it, as in an installation.
 TEST(Gin, IsFoundNearTheLibrary) {
   const std::string folder = testing::TempDir() + "gc3-gin/", inside = folder + "gc3/";
   std::filesystem::remove_all(folder);
@@ -42,7 +42,7 @@ TEST(Gin, IsFoundNearTheLibrary) {
   std::filesystem::remove_all(folder);
 }
 
-/// The library reports its version without a GPU and without NCCL.
+/// libgc3gin.so reports its versions and kernels without a GPU and without NCCL.
 TEST(Gin, TheRealOne) {
 #ifdef REAL_GIN
   std::string why;

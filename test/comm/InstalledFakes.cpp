@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Substitutes the fakes for the linked CUDA runtime and the installed NCCL: the linker finds these symbols before the
-// archives'.
+// Substitutes the fakes for the linked CUDA runtime and the installed NCCL. The linker uses the definitions here, and
+// not those in gc3's archives.
 #include "FakeNccl.h"
 #include "ncclapi/Installed.h"
 
@@ -12,6 +12,6 @@ void *gc3::ncclapi::findInstalled(const std::string &name) {
   return test::FakeNccl::function(name);
 }
 
-// The fakes call no exported NCCL function, so a thread need not mark that it is inside gc3.
+// The fakes call no exported NCCL function, so a thread need not record that it is inside gc3.
 gc3::ncclapi::NcclCallScope::NcclCallScope() = default;
 gc3::ncclapi::NcclCallScope::~NcclCallScope() = default;

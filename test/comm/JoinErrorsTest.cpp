@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks refuse the same programs. Calls report errors of NCCL and CUDA.
+// Tests that all ranks refuse the same programs, and that joins and calls report errors of ranks, NCCL and CUDA.
 #include "CommSupport.h"
 #include "Programs.h"
 
@@ -10,7 +10,7 @@ using namespace gc3::test;
 
 namespace {
 
-/// Makes a call on all ranks. Returns each rank's outcome.
+/// Makes a call on all ranks. Returns each rank's call with its state and outcome.
 std::vector<comm::CallGroup::Call> callAll(CommWorld &world, const Loopback::Buffers &buffers) {
   std::vector<comm::CallGroup::Call> calls;
   for (size_t rank = 0; rank < world.comms.size(); ++rank)
@@ -41,7 +41,7 @@ TEST(CommErrors, RecordsThatDiffer) {
   EXPECT_EQ(comm::disagreement(records), "rank 0 can't run programs");
 }
 
-/// RankInfos of other versions can have another size, so the ranks do not gather them.
+/// The RankInfos of another version can have another size. So ranks first compare versions, and then gather RankInfos.
 TEST(CommErrors, OtherVersions) {
   std::vector<comm::VersionHandshake> all(3);
   EXPECT_EQ(comm::versionMismatch(all), "");
@@ -55,7 +55,7 @@ TEST(CommErrors, OtherVersions) {
   EXPECT_EQ(comm::versionMismatch(all), "rank 1 has version 2.1.3 of gc3, and rank 0 has 0.1.0");
 }
 
-/// A communicator with one rank in another process, with another version of gc3.
+/// Rank 2 behaves like a process with an older version of gc3.
 TEST(CommErrors, ARankOfAnotherVersion) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -122,7 +122,7 @@ TEST(CommErrors, RanksWithOtherBundlesOrOptions) {
   setups[1]->options.strictLL128 = true;
   expect("rank 1 has another GC3_LL128 than rank 0");
   setups[1]->options.strictLL128 = false;
-  setups[1]->options.tuning[0].threads = 64; // may differ between ranks
+  setups[1]->options.tuning[0].threads = 64; // the number of threads may differ
   expect("");
   setups[2]->options.choice.programs = "allreduce:none";
   expect("rank 2 has another GC3_PROGRAM than rank 0");
@@ -164,14 +164,14 @@ TEST(CommErrors, ARankThatCannotIsHeardOfByAll) {
   EXPECT_EQ(nccl.leaks(), "");
 }
 
-/// gc3 computes indices from the LSA team's fields, so it checks them.
+/// gc3 computes indices from the fields of the LSA team, so it must reject impossible values.
 TEST(CommErrors, TeamsThatCannotBe) {
   FakeCuda fake;
   FakeNccl nccl(fake);
   ncclapi::Nccl table = nccl.table();
   const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
   const std::vector<ncclapi::Comm> comms = nccl.make(2);
-  static ncclapi::Team replacement; // a table's functions have no state
+  static ncclapi::Team replacement; // static, because functions in a table cannot capture it
   table.TeamLsa = [](ncclapi::Comm) { return replacement; };
   const std::vector<ncclapi::Team> unsound{
       {0, 0, 1}, {-1, 0, 1}, {1, 1, 1}, {2, -1, 1},      {2, 2, 1},
@@ -202,7 +202,7 @@ TEST(CommErrors, CommunicatorsWithoutWindows) {
         ASSERT_EQ(world.joinProblem(), "");
         const Trial trial = world.trial(0, {});
         Loopback::Buffers buffers(fake, trial);
-        for (int i = 0; i < 2; ++i) // the second time no rank tries
+        for (int i = 0; i < 2; ++i) // the second time, no rank tries to load the program
           for (const comm::CallGroup::Call &call : callAll(world, buffers)) {
             EXPECT_TRUE(isRunByNccl(call));
             EXPECT_EQ(call.outcome.text, "program 'ring3_aliased_1' could not be loaded: this communicator has no "
@@ -236,7 +236,7 @@ TEST(CommErrors, AnOldNcclOrNone) {
   EXPECT_EQ(ncclapi::Nccl::find(onlyVersion, nccl).text, "the installed NCCL has no ncclAllGather");
 }
 
-/// A tuner can choose another program on one rank.
+/// A tuner can choose a different program on one rank. Then all ranks fail.
 TEST(CommErrors, RanksThatLoadDifferentPrograms) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -258,7 +258,7 @@ TEST(CommErrors, RanksThatLoadDifferentPrograms) {
   EXPECT_EQ(nccl.registrations, 0u);
 }
 
-/// Simulates a capture that the application has invalidated.
+/// Simulates a capture that the application has invalidated. Later calls outside of the capture run.
 TEST(CommErrors, ACaptureThatHasFailedIsNotTheEnd) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -273,7 +273,8 @@ TEST(CommErrors, ACaptureThatHasFailedIsNotTheEnd) {
   EXPECT_EQ(nccl.leaks(), "");
 }
 
-/// An error in one rank's buffers fails only that rank's call. The other ranks run the call and wait.
+/// If one rank's buffers are wrong, only that rank's call fails. Kernels of the other ranks wait, until the rank makes
+/// a correct call.
 TEST(CommErrors, ACallersMistakeIsNotTheEnd) {
   FakeCuda fake;
   FakeNccl nccl(fake);

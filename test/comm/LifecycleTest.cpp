@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the outcome of each event in each situation of a communicator with the table in docs/lifetime.md.
-// GC3_UPDATE_TABLE=1 prints the table of the current code.
+// Brings a communicator into each situation of the table in docs/lifetime.md, applies each event, and compares the
+// outcome with the table. With GC3_UPDATE_TABLE=1, also prints the table's rows as the current code makes them.
 #include "CommSupport.h"
 #include "Sweep.h"
 
@@ -51,7 +51,8 @@ private:
   bool isOpen = false;
 };
 
-/// Rank 0 of a communicator of two ranks, in a situation. Rank 1 stops where rank 0 must wait for it.
+/// A communicator of two ranks, with rank 0 in a given situation. If rank 0 must wait in this situation, rank 1 has
+/// stopped before the call that ends the wait.
 class Scene {
 public:
   explicit Scene(const std::string &situation, uint32_t timeoutMs = 0) {
@@ -94,7 +95,8 @@ public:
   Scene(const Scene &) = delete;
   Scene &operator=(const Scene &) = delete;
 
-  /// Returns the outcome of an event: its result, how the waiting call ends, and the phase afterwards.
+  /// Applies an event. Returns the event's result, the result of the call that waited in the situation, and the phase
+  /// afterwards.
   std::string after(const std::string &event) {
     std::string outcome = apply(event);
     if (caller.joinable() && event != "further call" && event != "query") {
@@ -107,7 +109,7 @@ public:
 private:
   static std::string nameOf(const core::Outcome &outcome) { return outcome.ok() ? "ok" : test::nameOf(outcome.code); }
 
-  /// Runs an AllReduce on a rank, by one of two programs that share no connections.
+  /// Runs an AllReduce on a rank with program 0 or 1. The two programs share no connections.
   core::Outcome call(size_t rank, uint32_t program = 0) {
     if (core::Outcome outcome = (ranks[rank]->beginJoin(), ranks[rank]->awaitJoin()); !outcome.ok())
       return outcome;
@@ -129,11 +131,12 @@ private:
     EXPECT_EQ(ranks[1]->status().error.text, "");
     awaitThat([this] { return fake.isIdle(streams[0]) && fake.isIdle(streams[1]); });
   }
-  /// Makes a call of rank 0 on its own thread. The call waits for rank 1.
+  /// Starts a thread that makes a call of rank 0. The call waits for rank 1.
   void beginCall(uint32_t program = 0) {
     caller = std::thread([this, program] { pending = call(0, program); });
   }
-  /// Stops rank 1 before its next call of that name, and waits until rank 0 waits after its own.
+  /// Makes rank 1 stop before its next call of the function `name`, until the gate opens. Sets `waitsAfter`, which
+  /// returns true when rank 0 has made its own call of that function.
   void holdOther(const std::string &name) {
     const size_t before = times(name);
     fake.beforeCalls([this, name](int device, const std::string &called, uint64_t) {
@@ -184,13 +187,14 @@ private:
 
   Phase phase() const { return ranks[0]->status().phase; }
 
-  /// Aborts a rank as ncclCommAbort does.
+  /// Aborts a rank as ncclCommAbort of its parent does.
   void abortRank(const std::shared_ptr<Communicator> &rank) {
     abort(rank, handles[rank == ranks[0] ? 0 : 1]);
     isReleased |= rank == ranks[0];
   }
 
-  /// Runs an event on a thread. If it waits, aborts rank 0. Returns the event's outcome.
+  /// Runs an event on its own thread. If the event has not ended after 300 ms, aborts rank 0. Returns the event's
+  /// outcome.
   std::string runUnlessItWaits(const std::function<std::string()> &event) {
     std::atomic<bool> isDone{false};
     std::string outcome;
@@ -228,7 +232,7 @@ private:
     return "";
   }
 
-  /// Lets rank 1 make the calls for which rank 0 waits.
+  /// Makes the calls of rank 1 for which rank 0 waits.
   void runOtherRank() {
     const Phase before = phase();
     gate.open();
@@ -242,9 +246,9 @@ private:
       awaitThat([this] { return ranks[0]->isClosed(); });
   }
 
-  /// Returns the phase, after it has stopped changing.
+  /// Waits until the phase of rank 0 no longer changes, and returns it.
   Phase finalPhase() const {
-    if (isReleased && !nccl.destroyWaits) // else NCCL waits for rank 1
+    if (isReleased && !nccl.destroyWaits) // with destroyWaits, NCCL waits for rank 1
       awaitThat([this] { return ranks[0]->isClosed(); });
     return phase();
   }
@@ -260,7 +264,7 @@ private:
   std::vector<float *> buffers;
   Gate gate;
   std::function<bool()> waitsAfter;
-  core::Outcome pending; ///< result of the call of `caller`
+  core::Outcome pending; ///< outcome of the call that `caller` makes
   bool isReleased = false;
   std::thread caller, other;
 };
@@ -281,7 +285,7 @@ const std::vector<std::string> situations{"unready",
                                           "aborted"};
 const std::vector<std::string> events{"further call", "query", "rank 1 comes", "destroy", "abort", "timeout"};
 
-/// Situations in which rank 0 waits for rank 1 under a deadline.
+/// Returns true if rank 0 waits for rank 1 in this situation, and the wait has a deadline.
 bool hasTimeout(const std::string &situation) {
   for (const char *each : {"forming", "joining", "running", "loading", "registering"})
     if (situation.find(each) == 0)

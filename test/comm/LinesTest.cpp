@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LL128 requires links that do not tear lines. Tests its programs on links that do.
+// LL128 requires links that do not tear its lines of 128 bytes. Tests programs for LL128 on links that tear lines.
 #include "CommSupport.h"
 
 using namespace gc3;
@@ -14,7 +14,7 @@ cuda::Options strict() {
   return options;
 }
 
-/// Returns the protocol that a program runs under on all ranks.
+/// Returns the protocol under which a program runs. Checks that it is the same on all ranks.
 Protocol protocolOf(const CommWorld &world, uint32_t program) {
   const Protocol first = world.ranks[0]->programs()->entry(program).sizes.protocol;
   for (const auto &rank : world.ranks)
@@ -34,7 +34,7 @@ TEST(CommLines, WithoutNvlinkSimpleReplacesLL128) {
   }
 }
 
-/// Only links that the program uses count. Either end can detect that a link tears lines.
+/// Only a link that the program uses makes it run under Simple. It is sufficient that one end of the link tears lines.
 TEST(CommLines, OnlyLinksOfTheProgramCount) {
   for (auto [link, torn] : {std::pair(std::pair(2, 1), false), {{0, 3}, false}, {{3, 2}, true}, {{0, 1}, true}}) {
     FakeCuda fake;
@@ -66,7 +66,7 @@ TEST(CommLines, ProgramsMayBeRefusedInstead) {
   EXPECT_EQ(world.run(2, {.count = 50}), "") << "proven for another protocol";
 }
 
-/// The user chooses Simple.
+/// If the user chooses Simple, GC3_LL128 does not refuse a program for LL128.
 TEST(CommLines, SimpleIsNoReplacement) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -78,7 +78,7 @@ TEST(CommLines, SimpleIsNoReplacement) {
   EXPECT_EQ(protocolOf(world, 0), Protocol::Simple);
 }
 
-/// Only Simple's messages can use a network.
+/// Only messages under Simple can use a network, so a network counts as a link that tears lines.
 TEST(CommLines, NetworksKeepNoLines) {
   for (bool refuses : {false, true}) {
     FakeCuda fake;
@@ -104,7 +104,7 @@ TEST(CommLines, SetsOfPeers) {
   EXPECT_EQ(has, (std::vector<uint32_t>{0, 63, 64, 1023})) << "nothing is known of those beyond";
 }
 
-/// Exits with 0 if two calls ran.
+/// Runs two programs. Exits the process with 0 if both calls succeed.
 void runWithLog() {
   setenv("GC3_DEBUG", "INFO", 1);
   FakeCuda fake;
@@ -119,7 +119,7 @@ void runWithLog() {
   std::exit(world.run(0, {}).empty() && world.run(1, {}).empty() ? 0 : 1);
 }
 
-/// Exits with 0 if ranks joined.
+/// Has ranks join. Exits the process with 0 if they can run programs.
 void joinWithLog() {
   setenv("GC3_DEBUG", "INFO", 1);
   FakeCuda fake;
@@ -130,18 +130,18 @@ void joinWithLog() {
   std::exit(world.joinProblem().empty() ? 0 : 1);
 }
 
-/// A program that can't run is logged before the first call, with the pair of ranks that has no route.
+/// Before the first call, the log names each program that can't run, and two ranks between which it has no route.
 TEST(CommLinesDeathTest, TheLogTellsWhatIsRefused) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe"); // runs it in a new process, since gc3 reads the variable once
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // new process for the statement: a process reads GC3_DEBUG once
   EXPECT_EXIT(
       joinWithLog(), testing::ExitedWithCode(0),
       "\n(gc3: rank [0-3]: refused: program 'ring4_1': ranks 0 and 3, which it connects, do not reach each other's "
       "memory, and rank 0 has no libgc3gin.so, which sends between nodes\n){4}$");
 }
 
-/// The log lists the conditions under which programs run.
+/// When a program is loaded, the log gives its protocol, FIFO slots, threads and memory.
 TEST(CommLinesDeathTest, TheLogTells) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe"); // runs it in a new process, since gc3 reads the variable once
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // new process for the statement: a process reads GC3_DEBUG once
   EXPECT_EXIT(runWithLog(), testing::ExitedWithCode(0),
               "gc3: rank 1: program 'ring2_1_2' is loaded: Simple instead of LL128, 5 slots of 512 bytes, blocks of 64 "
               "threads, [1-9][0-9]* bytes for the program, [1-9][0-9]* bytes of windows for new connections\n(.|\n)*"

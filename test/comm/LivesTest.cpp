@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what the table of docs/lifetime.md omits: how callers, errors, deadlines and kernels interact, and which
+// Tests cases that the table of docs/lifetime.md omits: how callers, errors, deadlines and kernels interact, and which
 // communicators the registry keeps.
 #include "CommSupport.h"
 #include "Monitor.h"
@@ -15,7 +15,8 @@ namespace {
 
 constexpr WaitLimits endless{0, 0};
 
-/// Returns true if `condition` becomes true soon. A test that expects false fails only if the condition is true.
+/// Waits at most 100 ms until `condition` is true, and returns it. On a slow machine, a test that expects false can
+/// miss an error, but cannot fail without one.
 template <typename Condition>
 bool soon(Condition condition) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
@@ -28,7 +29,7 @@ class CommLives : public testing::Test {
 protected:
   void TearDown() override { EXPECT_EQ(nccl.leaks(), ""); }
 
-  /// Two ranks that have made no call.
+  /// Makes two ranks that have not begun to join.
   void make(const WaitLimits &limits, bool blocking) {
     handles = nccl.make(2, blocking);
     const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
@@ -60,7 +61,7 @@ protected:
   std::vector<std::shared_ptr<Communicator>> ranks;
 };
 
-/// Two ranks that have loaded a program.
+/// Two ranks that have joined and loaded a program.
 class ReadyPair {
 public:
   explicit ReadyPair(FakeCuda &fake, FakeNccl &nccl, const cuda::Options &options = smallOptions())
@@ -75,7 +76,7 @@ public:
     CallGroup::run(calls);
     return calls[0].outcome;
   }
-  /// Has rank 0 launch a kernel that waits for rank 1.
+  /// Makes a call on rank 0, whose kernel then waits for rank 1.
   void launchFirst() {
     EXPECT_EQ(call(0).text, "");
     EXPECT_FALSE(world.cuda.isIdle(world.streams[0]));
@@ -101,7 +102,7 @@ TEST_F(CommLives, ASingleRankIsLeftToNccl) {
   EXPECT_EQ(nccl.splits, 0u);
 }
 
-/// NCCL returns its own error from the call.
+/// If the parent has an error, gc3 reports none: the application gets the error from its NCCL call.
 TEST_F(CommLives, ACommunicatorThatNcclCannotSplitIsLeftToNccl) {
   make(endless, true);
   nccl.fail("CommSplit", FakeNccl::failure);
@@ -135,7 +136,7 @@ TEST_F(CommLives, TheFirstErrorStays) {
   EXPECT_EQ(pair.first.status().error.text, "first");
 }
 
-/// Other ranks can need the kernels of a failed rank.
+/// Kernels of a failed rank continue, because other ranks can need their data.
 TEST_F(CommLives, KernelsGoOnAfterAFailure) {
   ReadyPair pair(fake, nccl);
   pair.launchFirst();
@@ -228,7 +229,8 @@ TEST_F(CommLives, AnErrorOfTheChildIsAFailure) {
   EXPECT_EQ(pair.first.status().phase, Phase::Failed);
 }
 
-/// NCCL would leave a group open in a thread that destroys such a child.
+/// gc3 aborts a child with an error, and does not destroy it: ncclCommDestroy would leave an NCCL group open in the
+/// thread.
 TEST_F(CommLives, AChildWithAnErrorIsAborted) {
   ReadyPair pair(fake, nccl);
   nccl.asyncError(nccl.children()[0], FakeNccl::failure);
@@ -238,7 +240,8 @@ TEST_F(CommLives, AChildWithAnErrorIsAborted) {
   EXPECT_EQ(nccl.abortedSplits, 1u);
 }
 
-/// NCCL can write the handle of the child until the parent is aborted.
+/// NCCL can write the child's handle until the parent is aborted. So gc3 must keep the memory of the handle until then,
+/// after a timeout and after its own abort.
 TEST_F(CommLives, ASplitOutlivesATimeoutAndAnAbort) {
   make({0, 20}, false);
   ranks[0]->beginJoin();
@@ -254,7 +257,8 @@ TEST_F(CommLives, ASplitOutlivesATimeoutAndAnAbort) {
   for (ncclapi::Result state = ncclapi::Result::InProgress; state == ncclapi::Result::InProgress;)
     EXPECT_EQ(setups[0]->drivers.nccl.CommGetAsyncError(handles[0], &state), ncclapi::Result::Success);
   EXPECT_EQ(nccl.children().size(), 2u);
-  awaitThat([this] { return ranks[1]->status().phase == Phase::Joining; }); // NCCL has written the handle there, too
+  // In this phase, NCCL has written the handle for rank 1, too.
+  awaitThat([this] { return ranks[1]->status().phase == Phase::Joining; });
   abortAll();
 }
 
@@ -274,12 +278,14 @@ TEST_F(CommLives, AChildThatIsMadeAfterAnAbortIsFreed) {
   abortAll();
 }
 
-/// After the abort the application may free its communicator at once.
+/// After gc3's abort returns false, the application may free its communicator at once. So gc3 must not begin a split
+/// then.
 TEST_F(CommLives, NoSplitBeginsAfterAnAbort) {
   make(endless, true);
   std::atomic<bool> isAborted{false};
   fake.beforeCalls([this, &isAborted](int, const std::string &name, uint64_t) {
-    if (name == "CUDA setDevice" && !isAborted.exchange(true)) { // between the last query of the parent and the split
+    // gc3 calls setDevice between its last query of the parent and the split.
+    if (name == "CUDA setDevice" && !isAborted.exchange(true)) {
       EXPECT_FALSE(ranks[0]->abort());
       nccl.free(handles[0]);
     }
@@ -301,7 +307,7 @@ TEST_F(CommLives, TheSplitHasEndedBeforeTheParentIsFreed) {
   abortAll();
 }
 
-/// The window belongs to a program that is not loaded yet.
+/// A load is aborted after it has registered its window. The window is released, although its program is not loaded.
 TEST_F(CommLives, AnAbortReleasesTheWindowOfALoad) {
   CommWorld world(fake, nccl, {ringAllReduce(2, true)});
   const Trial wanted = world.trial(0, {.count = 5});
@@ -309,7 +315,8 @@ TEST_F(CommLives, AnAbortReleasesTheWindowOfALoad) {
   std::atomic<int> gathers{0};
   std::atomic<bool> isOpen{false};
   fake.beforeCalls([&](int device, const std::string &name, uint64_t) {
-    if (device == 1 && name == "NCCL AllGather" && ++gathers == 2) // after registration
+    // The second gather of a load follows the registration.
+    if (device == 1 && name == "NCCL AllGather" && ++gathers == 2)
       awaitThat([&] { return isOpen.load(); });
   });
   std::deque<std::vector<CallGroup::Call>> calls;
@@ -325,7 +332,7 @@ TEST_F(CommLives, AnAbortReleasesTheWindowOfALoad) {
   abort(world.ranks[1]);
   for (std::thread &thread : threads)
     thread.join();
-  awaitClosed(*world.ranks[1]); // its executor has left the hook
+  awaitClosed(*world.ranks[1]); // then its executor thread has left the hook
   EXPECT_EQ(calls[0][0].outcome.code, gc3InvalidUsage);
 }
 
@@ -364,7 +371,8 @@ TEST_F(CommLives, AnAbortEndsTheWaitForNcclsPart) {
   abortAll();
 }
 
-/// The fake ends the process if two threads query one communicator.
+/// While the executor thread queries the parent, this thread queries it, too. The fake ends the process if both do at
+/// once.
 TEST_F(CommLives, OneThreadAtATimeQueriesTheParent) {
   make(endless, false);
   ranks[0]->beginJoin();
@@ -381,7 +389,8 @@ TEST_F(CommLives, ARankThatCannotQueryItsStreamFollowsTheOthers) {
   Loopback::Buffers buffers(fake, wanted);
   std::vector<CallGroup::Call> calls{world.part(0, buffers.requests[0]), world.part(1, buffers.requests[1])};
   fake.captured = true;
-  fake.failing = {0, fake.callsOf(0).size() + 2}; // the second query of this thread
+  // The second call of rank 0 from now on queries whether its stream is captured.
+  fake.failing = {0, fake.callsOf(0).size() + 2};
   CallGroup::run(calls);
   fake.captured = false;
   EXPECT_EQ(fake.failed, "CUDA capture");
@@ -415,7 +424,8 @@ TEST_F(CommLives, CallsThatNcclDropsFailTheCommunicator) {
   EXPECT_EQ(world.ranks[1]->status().error.text, "a call that NCCL runs reached the timeout");
 }
 
-/// Other ranks can run the call, so no later call may match it.
+/// If a call fails on one rank, other ranks may already run it. All later calls of the rank must fail, so that none is
+/// matched with it.
 TEST_F(CommLives, ACallThatFailsFailsTheCommunicator) {
   uint64_t failures = 0;
   for (uint64_t index = 1; index <= 16; ++index) {
@@ -430,7 +440,7 @@ TEST_F(CommLives, ACallThatFailsFailsTheCommunicator) {
   EXPECT_GE(failures, 3u);
 }
 
-/// A failure on one rank makes all ranks refuse the program, so NCCL can run the call.
+/// If one rank can't load a program, all ranks refuse the program, so NCCL can run the call.
 TEST_F(CommLives, AProgramThatOneRankCannotLoadIsRefusedByAll) {
   nccl.version = ncclapi::devicePointerVersion;
   for (const char *function : {"MemAlloc", "GetLsaDevicePointer"}) {
@@ -447,12 +457,13 @@ TEST_F(CommLives, AProgramThatOneRankCannotLoadIsRefusedByAll) {
   }
 }
 
-/// Two threads call on two communicators in opposite orders, and programs load meanwhile.
+/// Two threads make calls on two communicators, in opposite orders, and the calls load programs. No thread waits
+/// forever.
 TEST_F(CommLives, NoCommunicatorWaitsForAnother) {
   const std::vector<ProgramSpec> programs{ringAllReduce(2, true), allToAll(2, 1)};
   std::array<CommWorld, 2> worlds{{{fake, nccl, programs}, {fake, nccl, programs}}};
   std::deque<Trial> trials;
-  std::deque<Loopback::Buffers> buffers; // by world and program
+  std::deque<Loopback::Buffers> buffers; // by communicator, then program
   std::array<std::vector<CallGroup::Call>, 2> calls;
   for (CommWorld &world : worlds)
     for (size_t program : {0, 1}) {
@@ -469,7 +480,8 @@ TEST_F(CommLives, NoCommunicatorWaitsForAnother) {
     EXPECT_EQ(worlds[i / 2].finish(trials[i], buffers[i]), "") << i;
 }
 
-/// CUDA can report errors as long as the executor watches.
+/// The executor thread checks kernels after a failure, too. A later error of CUDA extends the text, but does not change
+/// the code.
 TEST_F(CommLives, ALaterErrorOfCudaKeepsTheCodeOfTheFirst) {
   ReadyPair pair(fake, nccl);
   pair.first.fail({gc3SystemError, "first"});
@@ -489,7 +501,8 @@ TEST_F(CommLives, ALaterErrorOfCudaKeepsTheCodeOfTheFirst) {
   pair.abortAll();
 }
 
-/// NCCL must not get a call that a program runs on other ranks.
+/// A call fails if its communicator is finalized during the load. NCCL must not run it, because other ranks run a
+/// program.
 TEST_F(CommLives, ACallThatLoadsAtFinalizeFails) {
   CommWorld world(fake, nccl, {ringAllReduce(2, true)});
   const Trial wanted = world.trial(0, {.count = 5});
@@ -508,7 +521,8 @@ TEST_F(CommLives, ACallThatLoadsAtFinalizeFails) {
     abort(rank);
 }
 
-/// Two ranks 0 do not belong to one communicator, even before they have exchanged RankInfos.
+/// Two ranks with the same number belong to different NCCL communicators. gc3 knows the numbers before ranks exchange
+/// RankInfos.
 TEST_F(CommLives, OneRankOfTwoCommunicatorsIsKnown) {
   const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
   const std::vector<ncclapi::Comm> handles{nccl.make(2)[0], nccl.make(2)[0]};
@@ -525,7 +539,7 @@ TEST_F(CommLives, OneRankOfTwoCommunicatorsIsKnown) {
     abort(own[i], handles[i]);
 }
 
-/// Neither a program nor NCCL may run such a call.
+/// A call on a failed communicator fails at once. gc3 neither chooses a program for it nor lets NCCL run it.
 TEST_F(CommLives, ACallOnAFailedCommunicatorIsNotDecided) {
   CommWorld world(fake, nccl, {ringAllReduce(2, true)});
   const Trial wanted = world.trial(0, {.count = 5});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C API over NCCL communicators: results of calls, and reasons for refusals.
+// Tests the C API over NCCL communicators: the results of calls, and the errors of calls that fail.
 #include "ApiSupport.h"
 
 #include <cstddef>
@@ -22,14 +22,14 @@ TEST_F(NcclApi, CallsInGroupsAndAlone) {
   EXPECT_EQ(gc3SelectProgram(comms[2], "allreduce", count, gc3Float32, -1, &program), gc3Success);
   EXPECT_STREQ(program, "ring3_aliased_1");
   EXPECT_EQ(allReduceAll(), gc3Success) << gc3GetLastError(nullptr);
-  for (size_t rank : {2, 0, 1}) // a loaded program runs without a wait for other ranks
+  for (size_t rank : {2, 0, 1}) // one call after the other: the program is loaded, so no call waits for other ranks
     EXPECT_EQ(allReduce(rank), gc3Success);
   expectAll(18);
   for (gc3Comm_t comm : comms)
     EXPECT_EQ(asyncError(comm), gc3Success);
 }
 
-/// Each rank makes its calls on its own thread, so ranks join and load one by one.
+/// Each rank makes its calls on its own thread and without a group.
 TEST_F(NcclApi, OneThreadForEachRank) {
   load({ringAllReduce(3, true)});
   prepare(3);
@@ -47,7 +47,8 @@ TEST_F(NcclApi, OneThreadForEachRank) {
   expectAll(18);
 }
 
-/// Each rank has its own scalar, which its call reads when it runs.
+/// Each rank has its own scalar in device memory. A call reads the scalar when it runs, not when the operation is
+/// created.
 TEST_F(NcclApi, ReductionsOfTheUser) {
   make({ringAllReduce(3, false)});
   auto *scalars = reinterpret_cast<float *>(fake.allocate(3 * sizeof(float)));
@@ -100,7 +101,7 @@ TEST_F(NcclApi, UsersChooseThePrograms) {
                "the tuner returned 7 for 'allreduce' of 1 elements, but it can choose from 2 programs");
 }
 
-/// gc3SelectProgram and the call return the same error.
+/// gc3SelectProgram returns the same error for a refused program as the call.
 TEST_F(NcclApi, RefusedProgramsAreNotSelected) {
   gc3GpuConfig_t config = smallConfig();
   config.ll128 = gc3LL128Refuse;
@@ -128,7 +129,7 @@ TEST_F(NcclApi, CallsThatAreRefused) {
   EXPECT_EQ(allReduceAll(), gc3Success) << "a refused call leaves the communicator as it was";
 }
 
-/// A program that one rank can't load is loaded on no rank.
+/// If one rank can't load a program, no rank loads it.
 TEST_F(NcclApi, ProgramsThatCanNotBeLoaded) {
   make({ringAllReduce(2, true)});
   failNext(1, "NCCL MemAlloc");
@@ -145,7 +146,7 @@ TEST_F(NcclApi, ProgramsThatCanNotBeLoaded) {
   EXPECT_EQ(fake.launches, 0u);
 }
 
-/// The application destroys each rank's gc3 communicator, then its NCCL communicator, rank by rank.
+/// Rank 0's gc3 and NCCL communicators are destroyed while those of rank 1 are still in use.
 TEST_F(NcclApi, RanksAreDestroyedOneByOne) {
   make({ringAllReduce(2, true)});
   EXPECT_EQ(allReduceAll(), gc3Success);
@@ -155,7 +156,7 @@ TEST_F(NcclApi, RanksAreDestroyedOneByOne) {
   EXPECT_EQ(gc3CommDestroy(nullptr), gc3Success);
 }
 
-/// Neither a gc3 group nor an NCCL group delays the release.
+/// gc3CommDestroy releases a rank at once, even if a gc3 group and an NCCL group are open.
 TEST_F(NcclApi, RanksAreDestroyedInAGroup) {
   make({ringAllReduce(2, true)});
   EXPECT_EQ(allReduceAll(), gc3Success);
@@ -169,7 +170,7 @@ TEST_F(NcclApi, RanksAreDestroyedInAGroup) {
   EXPECT_EQ(gc3GroupEnd(), gc3Success);
 }
 
-/// Other threads make gc3's NCCL calls, so an open group of this thread does not defer them.
+/// gc3's executor threads make its NCCL calls, so an NCCL group that is open in the calling thread does not defer them.
 TEST_F(NcclApi, AnOpenNcclGroupDoesNotMatter) {
   load({ringAllReduce(2, true)});
   prepare(2);
@@ -188,7 +189,8 @@ TEST_F(NcclApi, TheNcclCommunicatorNeedNotBlock) {
   expectAll(3);
 }
 
-/// A group runs its calls in order, also after a call fails, because other threads can make the same calls one by one.
+/// A group runs its calls in order. If one fails, it runs the later ones, too, because other ranks can make these calls
+/// without a group.
 TEST_F(NcclApi, GroupsGoOnAfterACallThatFails) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);
@@ -209,7 +211,7 @@ TEST_F(NcclApi, GroupsReturnTheirFirstError) {
   const std::vector<gc3Comm_t> first = comms;
   make({ringAllReduce(2, true)});
   gc3GroupStart();
-  for (size_t rank : {0, 1}) // without an error
+  for (size_t rank : {0, 1}) // these calls succeed
     EXPECT_EQ(gc3AllReduce(buffers[rank], buffers[rank], count, gc3Float32, gc3Sum, first[rank], streams[rank]),
               gc3Success);
   for (size_t rank : {0, 1})
@@ -221,7 +223,7 @@ TEST_F(NcclApi, GroupsReturnTheirFirstError) {
     gc3CommDestroy(comm);
 }
 
-/// One group creates communicators of different sizes and makes calls on them.
+/// One group creates communicators with different numbers of ranks.
 TEST_F(NcclApi, SeveralCommunicatorsJoinInAGroup) {
   load({ringAllReduce(2, true), ringAllReduce(3, true)});
   prepare(3);
@@ -243,7 +245,8 @@ TEST_F(NcclApi, SeveralCommunicatorsJoinInAGroup) {
     EXPECT_EQ(gc3CommDestroy(comm), gc3Success);
 }
 
-/// Communicators join in one group or one after the other. NCCL never matches calls of one with calls of another.
+/// Creates two gc3 communicators over one NCCL communicator, in one group or one after the other. NCCL must never match
+/// a call of one gc3 communicator with a call of the other.
 TEST_F(NcclApi, TwoCommunicatorsOverOneOfNccl) {
   for (bool inOneGroup : {false, true}) {
     make({ringAllReduce(2, true)});
@@ -273,7 +276,8 @@ TEST_F(NcclApi, TwoCommunicatorsOverOneOfNccl) {
   }
 }
 
-/// The group returns the error of the rank that detected it, not the less detailed errors of the other ranks.
+/// A group returns the error of the rank on which the failure occurred. The errors of the other ranks are less
+/// detailed.
 TEST_F(NcclApi, ErrorsOfARankItselfComeFirst) {
   load({ringAllReduce(2, true)});
   prepare(2);
@@ -296,7 +300,7 @@ TEST_F(NcclApi, ConfigsThatDiffer) {
   EXPECT_STREQ(gc3GetLastError(nullptr), "rank 1 has other FIFO slots than rank 0");
 }
 
-/// One of two ranks never joins, so the other rank fails at its deadline.
+/// Only one of two ranks joins. It fails at its deadline.
 TEST_F(NcclApi, AMissingRankIsATimeout) {
   load({ringAllReduce(2, true)});
   for (bool blocking : {true, false}) {
@@ -312,7 +316,7 @@ TEST_F(NcclApi, AMissingRankIsATimeout) {
     EXPECT_EQ(outcome.text,
               "after 1 ms not all ranks have joined; check that every rank loads gc3 with the same bundles");
     EXPECT_EQ(comms[0], nullptr);
-    for (ncclapi::Comm comm : ncclComms) // ends the split that waits in NCCL
+    for (ncclapi::Comm comm : ncclComms) // ends the split, which still waits in NCCL
       EXPECT_EQ(callNccl<ncclapi::signature::CommAbort>("CommAbort", comm), ncclapi::Result::Success);
   }
 }
@@ -330,7 +334,7 @@ TEST_F(NcclApi, ARankThatDoesNotLoadIsATimeout) {
   EXPECT_EQ(allReduce(0), gc3Timeout) << "all later calls";
 }
 
-/// The executor thread detects the error, without a call of the application.
+/// The executor thread detects the timeout and stops the kernel. The application need not make a call.
 TEST_F(NcclApi, AKernelThatHangsIsStopped) {
   gc3GpuConfig_t config = smallConfig();
   config.timeoutMs = 2000;
@@ -359,7 +363,8 @@ TEST_F(NcclApi, AKernelThatFailsIsReported) {
   EXPECT_EQ(asyncError(comms[1]), gc3Success);
 }
 
-/// Other ranks can have made the call, so NCCL would match it with this rank's next call.
+/// If memory runs out in a call, the rank fails. Other ranks may already have made the call, so NCCL would match it
+/// with this rank's next call.
 TEST_F(NcclApi, ACallWithoutMemoryFailsItsRank) {
   make({ringAllReduce(2, true)});
   fake.beforeCalls([](int, const std::string &name, uint64_t) {
@@ -375,7 +380,7 @@ TEST_F(NcclApi, ACallWithoutMemoryFailsItsRank) {
   EXPECT_EQ(fake.launches, 0u);
 }
 
-/// An executor thread without memory fails its rank.
+/// If memory runs out on an executor thread, the rank of this thread fails.
 TEST_F(NcclApi, JoinsAndLoadsWithoutMemory) {
   load({ringAllReduce(2, true)});
   const auto runOut = [this] {
@@ -408,7 +413,7 @@ TEST_F(NcclApi, AbortEndsKernels) {
   EXPECT_EQ(gc3CommAbort(nullptr), gc3Success);
 }
 
-/// The group's calls on other communicators run.
+/// The group's call on the aborted communicator fails. Its calls on other communicators run.
 TEST_F(NcclApi, AbortWhileAGroupIsOpen) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of several LSA teams: programs on the emulated network, and refusals without a network.
+// Tests ranks in several LSA teams: programs that use the emulated network, and refusals of programs without a network.
 #include "CommSupport.h"
 #include "Programs.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 class CommNetwork : public testing::Test {
 protected:
-  /// Two ranks on each node.
+  /// Puts two ranks on each node.
   CommNetwork() { nccl.teamSize = 2; }
   void TearDown() override {
     EXPECT_EQ(nccl.leaks(), leaks);
@@ -24,7 +24,7 @@ protected:
   std::string leaks;
 };
 
-/// One program has connections within and between nodes. Another program shares them.
+/// Programs have connections within nodes and between nodes, and share them with other programs.
 TEST_F(CommNetwork, CallsLeaveWhatTheHostLeaves) {
   CommWorld world(fake, nccl,
                   {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2), allGather(4, true), broadcast(4, 1),
@@ -43,15 +43,15 @@ TEST_F(CommNetwork, CallsLeaveWhatTheHostLeaves) {
         }
 }
 
-/// The receiver returns four of eight slots at a time, and the rest at the end of a call.
+/// A connection has eight slots. The receiver returns four slots with one signal, and the rest at the end of a call.
 TEST_F(CommNetwork, SlotsAreGivenBackInBatches) {
   nccl.teamSize = 1;
   CommWorld world(fake, nccl, {pairs(4)});
-  EXPECT_EQ(world.run(0, {.count = 64 * 10}), ""); // ten messages of a slot of 256 bytes to each rank
+  EXPECT_EQ(world.run(0, {.count = 64 * 10}), ""); // 2560 bytes: each rank receives ten messages, in slots of 256 bytes
   EXPECT_EQ(nccl.slotsReturned(), 4u * 3);
 }
 
-/// Ranks of a team with a stride reach only their own memory, so all connections use the network, or none works.
+/// If teams have a stride, gc3 treats each rank as a node of its own. So all connections need the network.
 TEST_F(CommNetwork, TeamsWithAStride) {
   nccl.teamStride = 2;
   for (int version : {22809, ncclapi::devicePointerVersion}) {
@@ -72,7 +72,8 @@ TEST_F(CommNetwork, TeamsWithAStride) {
   EXPECT_EQ(nccl.splits, 12u) << "the children of three communicators";
 }
 
-/// A program over the network runs under Simple, whatever its protocol. A program within nodes keeps its protocol.
+/// A program that uses the network runs under Simple, whatever its own protocol. A program within nodes keeps its
+/// protocol.
 TEST_F(CommNetwork, OverTheNetworkAllIsSimple) {
   ProgramSpec ring = ringAllReduce(4, false), within = pairs(4);
   ring.protocol = within.protocol = static_cast<uint8_t>(kernel::Protocol::LL);
@@ -87,7 +88,7 @@ TEST_F(CommNetwork, OverTheNetworkAllIsSimple) {
   EXPECT_EQ(world.run(1, {.count = 90}), "");
 }
 
-/// Each rank makes all calls, and some ranks are ahead of others. Signals persist from call to call.
+/// All ranks make the same calls, but some ranks are ahead of others. The network's signals persist from call to call.
 TEST_F(CommNetwork, RanksMayBeAheadOfOthers) {
   CommWorld world(fake, nccl, {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2), pairs(4)});
   ASSERT_EQ(world.joinProblem(), "");
@@ -97,7 +98,7 @@ TEST_F(CommNetwork, RanksMayBeAheadOfOthers) {
   }
 }
 
-/// Every connection uses the network, and replays of graphs work.
+/// Each node has one rank, so every connection uses the network. Also replays graphs.
 TEST_F(CommNetwork, ARankOnEachNode) {
   nccl.teamSize = 1;
   CommWorld world(fake, nccl, {plainRingAllReduce(3), allToAll(3, 2), ringAllReduce(3, true)});
@@ -120,11 +121,12 @@ TEST_F(CommNetwork, ARankOnEachNode) {
     buffers.fill();
     fake.replay();
     EXPECT_EQ(world.finish(trial, buffers), "");
-    EXPECT_EQ(world.run(1, {.count = 9}), ""); // other calls between the replays
+    EXPECT_EQ(world.run(1, {.count = 9}), ""); // another program runs between the replays
   }
 }
 
-/// gc3 creates exactly the signals that the connections of all programs need. A shared connection counts once.
+/// gc3 creates exactly as many signals as the connections of all programs need. A connection that programs share counts
+/// once.
 TEST_F(CommNetwork, SignalsAreThoseOfAllPrograms) {
   const cuda::Options options = tuned({.slots = 3, .slotBytes = 256, .threads = 32});
   CommWorld world(fake, nccl, {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2)}, options);
@@ -141,7 +143,7 @@ TEST_F(CommNetwork, TooManySignals) {
             "rank; NCCL's GIN has 65536: compile it with fewer channels or FIFO slots");
 }
 
-/// All ranks use the smallest number of contexts of any rank.
+/// All ranks use as many network contexts as the rank with the fewest has.
 TEST_F(CommNetwork, ContextsAreAlikeOnAllRanks) {
   nccl.contexts[1] = 3;
   CommWorld world(fake, nccl, {allToAll(4, 1), ringAllReduce(4, false)});
@@ -150,7 +152,7 @@ TEST_F(CommNetwork, ContextsAreAlikeOnAllRanks) {
   EXPECT_EQ(world.run(1, {.count = 100}), "");
 }
 
-/// Programs within nodes still run.
+/// Without a network, a program that needs it is refused, and a program within nodes runs.
 TEST_F(CommNetwork, APairWithoutATransportIsNamed) {
   const std::string pair =
       "program 'ring4_1': ranks 0 and 3, which it connects, do not reach each other's memory, and ";
@@ -181,7 +183,7 @@ TEST_F(CommNetwork, APairWithoutATransportIsNamed) {
   EXPECT_EQ(nccl.partCalls, 4u) << "nothing of another NCCL's is called";
 }
 
-/// No program sends between nodes, so gc3 calls neither the part nor GIN.
+/// No program sends between nodes, so gc3 calls neither libgc3gin.so nor NCCL's GIN.
 TEST_F(CommNetwork, WithoutNeedThereIsNoNetwork) {
   CommWorld within(fake, nccl, {pairs(4)});
   EXPECT_EQ(within.run(0, {.count = 5}), "");
@@ -191,7 +193,8 @@ TEST_F(CommNetwork, WithoutNeedThereIsNoNetwork) {
   EXPECT_EQ(nccl.partCalls, 0u);
 }
 
-/// The other ranks' messages never arrive. gc3 stops the kernel, and reports what it waited for.
+/// The other ranks make no call, so their messages never arrive. gc3 stops the kernel, and reports the dependency that
+/// it waited for.
 TEST_F(CommNetwork, AMissingRankIsATimeout) {
   cuda::Options options = smallOptions();
   options.timeoutMs = 1000;
@@ -207,7 +210,7 @@ TEST_F(CommNetwork, AMissingRankIsATimeout) {
             "  rank 0 thread block 0 step 1 (rrs, tile 0) waits for a message from rank 3 on channel 0");
 }
 
-/// A call does not end before its messages are received, because the network still reads their memory.
+/// A call ends only after its peers have received its messages: until then, the network can still read their memory.
 TEST_F(CommNetwork, ACallEndsWhenWhatItPutHasLanded) {
   cuda::Options options = smallOptions();
   options.timeoutMs = 1000;
@@ -228,7 +231,7 @@ TEST_F(CommNetwork, ACallEndsWhenWhatItPutHasLanded) {
   EXPECT_NE(awaitStopReport(*world.ranks[0]).find("(send, tile 0) waits for"), std::string::npos);
 }
 
-/// NCCL frees its device communicator with the child.
+/// When gc3 aborts the child, NCCL frees the device communicator with it.
 TEST_F(CommNetwork, AnAbortReleasesEverything) {
   CommWorld world(fake, nccl, {ringAllReduce(4, false)});
   ASSERT_EQ(world.run(0, {}), "");

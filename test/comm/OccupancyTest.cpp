@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Occupancy and architecture of the ranks' GPUs, from which all ranks draw the same conclusions.
+// Tests decisions that follow from the occupancy limits and architectures of the ranks' GPUs. All ranks decide the
+// same.
 #include "CommSupport.h"
 #include "Programs.h"
 
@@ -10,7 +11,7 @@ using core::ReduceOp;
 
 namespace {
 
-/// A launch keeps its blocks until it ends, so the blocks of all ranks on a GPU must fit at once.
+/// Ranks that share a GPU. A launch keeps its thread blocks until it ends, so the blocks of all ranks must fit at once.
 class CommSharedRoom : public testing::Test {
 protected:
   void SetUp() override {
@@ -23,7 +24,7 @@ protected:
   }
 
   const std::unique_ptr<bundle::BundleFile> file = open({ringAllReduce(3, false), plainRingAllReduce(3)});
-  std::unique_ptr<core::Program> one, two; ///< thread blocks on each rank
+  std::unique_ptr<core::Program> one, two; ///< programs with one and two thread blocks on each rank
   std::vector<comm::RankInfo> records{3};
 };
 
@@ -38,14 +39,15 @@ TEST_F(CommSharedRoom, IsThatOfAllRanksOnAGpu) {
   records[1].host = 8;
   EXPECT_EQ(comm::OccupancyBudget(records).add(*one, kernel::Protocol::LL, true), "");
   for (comm::RankInfo &record : records)
-    record.host = 0; // not known
+    record.host = 0; // 0: it is not known whether ranks share a machine
   EXPECT_EQ(comm::OccupancyBudget(records).add(*two, kernel::Protocol::LL, true), "");
   records[2].networkBlockLimit = 1;
   EXPECT_EQ(comm::OccupancyBudget(records).add(*two, kernel::Protocol::LL, true),
             "rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
-/// A rank can run its next program before another rank begins the previous one.
+/// A rank can run its next program before another rank begins the previous one. So each rank counts with its largest
+/// program.
 TEST_F(CommSharedRoom, IsThatOfAnyProgramsAtOnce) {
   records[2].host = 8;
   comm::OccupancyBudget room(records);
@@ -71,14 +73,15 @@ TEST_F(CommSharedRoom, IsThatOfAnyProgramsAtOnce) {
   EXPECT_EQ(other.blocksOfOthers(0), 1u);
 }
 
-/// Blocks of ranks that share a GPU have fewer threads than blocks of a single rank.
+/// If ranks share a GPU, their blocks have fewer threads than the blocks of a single rank would have.
 TEST(CommGpus, RanksOnOneGpuLeaveRoomForEachOther) {
   FakeCuda fake;
   FakeNccl nccl(fake);
   nccl.ranksPerGpu = 2;
   fake.multiprocessors = 1;
   fake.threadsPerMultiprocessor = 128;
-  CommWorld world(fake, nccl, {ringAllReduce(4, false)}, tuned({.slotBytes = 256})); // one thread block for each rank
+  // The program has one thread block on each rank.
+  CommWorld world(fake, nccl, {ringAllReduce(4, false)}, tuned({.slotBytes = 256}));
   ASSERT_EQ(world.joinProblem(), "");
   EXPECT_EQ(world.run(0, {.count = 50}), "");
   EXPECT_EQ(fake.threadsOfLaunch, 64u);
@@ -88,7 +91,7 @@ TEST(CommGpus, RanksOnOneGpuLeaveRoomForEachOther) {
   EXPECT_EQ(fake.threadsOfLaunch, 32u) << "beside the other program's two blocks on the neighbour";
 }
 
-/// A program that can't run does not occupy the GPU.
+/// A program that can't run does not count: the other program gets its own number of FIFO slots.
 TEST(CommGpus, WhatIsRefusedHasNoSlots) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -127,7 +130,7 @@ TEST(CommGpus, MoreThreadsThanTheirGpuHolds) {
             "program '" + world.names[1] + "': rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
-/// The oldest GPU decides, before any rank loads the program.
+/// A call fails on all ranks if the oldest GPU can't compute it. It fails before any rank loads the program.
 TEST(CommGpus, CallsThatNoRankCanMake) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -141,7 +144,7 @@ TEST(CommGpus, CallsThatNoRankCanMake) {
   EXPECT_EQ(fake.launches, 0u);
 }
 
-/// Ranks with newer GPUs refuse too. Otherwise they would wait for the rank with the oldest GPU.
+/// Ranks with newer GPUs refuse the call, too. Otherwise they would wait for the rank with the oldest GPU.
 TEST(CommGpus, GpusThatDifferInAge) {
   for (int older : {0, 2}) {
     FakeCuda fake;

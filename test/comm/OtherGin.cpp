@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libgc3gin.so of another version of gc3.
+// A libgc3gin.so that belongs to another version of gc3.
 #include "gc3.h"
 #include "gin/Plugin.h"
 

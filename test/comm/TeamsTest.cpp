@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes without a network between them. NCCL has no windows over all ranks, so each LSA team has its own communicator.
+// Tests nodes without a network between them. NCCL then has no windows for a communicator over several nodes, so gc3
+// creates a communicator for each LSA team.
 #include "CommSupport.h"
 
 using namespace gc3;
@@ -7,7 +8,7 @@ using namespace gc3::test;
 
 namespace {
 
-/// Nodes of two ranks.
+/// Puts two ranks on each node, without a network between the nodes.
 void nodes(FakeNccl &nccl, int version) {
   nccl.teamSize = 2;
   nccl.hasPart = false;
@@ -25,7 +26,7 @@ protected:
   std::string leaks;
 };
 
-/// Like pairs(), with its own connections.
+/// Returns a program like pairs(), but with connections of its own, because its protocol differs.
 ProgramSpec otherPairs(uint32_t ranks) {
   ProgramSpec spec = pairs(ranks);
   spec.name = "others";
@@ -56,7 +57,7 @@ TEST_F(CommSplit, RanksMayBeAheadOfOthers) {
   }
 }
 
-/// The teams' communicators can have no windows either. gc3 splits only once.
+/// The communicators of the LSA teams may also have no windows. gc3 splits only once, not for each program.
 TEST_F(CommSplit, NodesWithoutWindows) {
   for (auto [kind, version] : {std::pair(FakeNccl::Windows::Null, ncclapi::devicePointerVersion),
                                std::pair(FakeNccl::Windows::Other, ncclapi::oldestVersion)}) {
@@ -70,17 +71,17 @@ TEST_F(CommSplit, NodesWithoutWindows) {
   }
 }
 
-/// A different team would give programs the addresses of other ranks.
+/// If the LSA team in the new communicator differs, gc3 refuses the program, which would get addresses of wrong ranks.
 TEST_F(CommSplit, TeamsStayAsTheyAre) {
   CommWorld world(fake, nccl, {pairs(4)});
   ASSERT_EQ(world.joinProblem(), "");
-  nccl.teamSize = 1; // in the communicators that are split off
+  nccl.teamSize = 1; // changes the LSA teams in the communicators that gc3 splits off from now on
   EXPECT_EQ(
       world.run(0, {}),
       "program 'pairs' could not be loaded: the ranks of an LSA team are no LSA team in a communicator of their own");
 }
 
-/// gc3 does not split if there is only one node, or if a network connects the nodes.
+/// gc3 creates no communicators for LSA teams if there is only one node, or if a network connects the nodes.
 TEST_F(CommSplit, OnlyWhereItMayHelp) {
   {
     CommWorld world(fake, nccl, {pairs(2)});
@@ -103,7 +104,7 @@ TEST_F(CommSplit, AnAbortReleasesEverything) {
     abort(rank);
 }
 
-/// A failed rank aborts its communicators, so it does not wait for other ranks.
+/// A failed rank aborts gc3's communicators when it releases them, so it does not wait for other ranks.
 TEST_F(CommSplit, AFailedRankReleasesEverything) {
   cuda::Options options = smallOptions();
   options.timeoutMs = 200;

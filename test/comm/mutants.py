@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that the tests of runtime/comm notice errors in the life of a communicator.
 
-mutants.py BUILD: makes one change to runtime/comm at a time in a copy of the source tree, builds comm-test and nccl-front-test there with the settings of BUILD, and runs them under a time limit. A test that hangs or crashes has noticed the change. Prints a table. Fails if no test notices a change.
+mutants.py BUILD: makes one change to runtime/comm at a time in a copy of the source tree, builds comm-test and
+nccl-front-test there with the settings of BUILD, and runs them under a time limit. A test that hangs or crashes has
+noticed the change. Prints a table. Fails if there is a change that no test notices.
 """
 import os
 import sys
@@ -9,7 +11,7 @@ import sys
 sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import mutant_runner  # pylint: disable=wrong-import-position
 
-# Each has a name, a file in runtime/comm, a text that occurs once in the file, and its replacement.
+# Each mutant has a name, a file in runtime/comm, a text that occurs once in the file, and the text's replacement.
 MUTANTS = [
     # Phases and their notifications.
     ("a change of phase notifies no thread", "Communicator.cpp", "  phase = to;\n  changed.notify_all();", "  phase = to;"),
@@ -34,7 +36,7 @@ MUTANTS = [
     ("reports of kernels replace the first error", "Executor.cpp", "  if (phase == Phase::Failed)\n    error = outcome;", "  if (phase == Phase::Failed)\n    error = child.asyncError();"),
     ("reports of kernels are dropped", "Executor.cpp", "  if (phase == Phase::Failed)\n    error = outcome; // the first one, and what the stopped kernels waited for\n  else", "  if (phase != Phase::Failed)"),
     ("errors of the child are ignored", "Executor.cpp", "  if (outcome.ok())\n    outcome = child.asyncError();\n", ""),
-    # The word that stops kernels.
+    # The host word that stops kernels.
     ("an abort does not stop kernels", "Communicator.cpp", "  if (hasKernels)\n    gpu->stop();\n", ""),
     ("an abort while draining does not stop kernels", "Communicator.cpp", "phase == Phase::Ready || phase == Phase::Draining || phase == Phase::Failed;", "phase == Phase::Ready || phase == Phase::Failed;"),
     ("an abort after a failure does not stop kernels", "Communicator.cpp", "phase == Phase::Ready || phase == Phase::Draining || phase == Phase::Failed;", "phase == Phase::Ready || phase == Phase::Draining;"),
@@ -182,7 +184,9 @@ MUTANTS = [
 
 
 def commands_within(seconds):
-    """Returns the commands that must notice a mutant, by build folder. The tests that notice most mutants come first."""
+    """Returns a function from a build folder to the commands that must notice a mutant, each within `seconds`.
+
+    The tests that notice most mutants come first."""
     first = "Phases.*:*Lifecycle.*:CommLives.*:CommErrors.*:CommSplit.*"
 
     def commands(build):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the GPU's arithmetic on words with the host's. The GPU code is compiled for the host, with the host versions
-// of functions from CUDA's headers. Tests all pairs of values of one-byte types, and many pairs of other types.
+// of the functions in CUDA's headers. Tests all pairs of values of one-byte types, and many pairs of values of the
+// other types.
 #include "Oracle.h"
 #include "host/Random.h"
 #include "host/Reduce.h"
@@ -10,7 +11,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-// Host versions of GPU instructions on four bytes, which CUDA's headers lack.
+// Host versions of GPU instructions that act on four bytes at once. CUDA's headers have only the GPU versions.
 template <typename Byte, typename Op>
 static uint32_t byBytes(uint32_t a, uint32_t b, Op op) {
   uint32_t result = 0;
@@ -46,18 +47,18 @@ namespace {
 
 constexpr size_t pairs = 1 << 20;
 
-/// Memory for elements, a whole number of words.
+/// Memory for elements: whole words.
 using Words = std::vector<uint64_t>;
 
-/// Fills `a` and `b` with every pair of bytes once.
+/// Fills `a` and `b` so that each pair of byte values occurs once.
 void allPairs(Words &a, Words &b) {
   const auto bytesOf = [](Words &words) { return reinterpret_cast<uint8_t *>(words.data()); };
   for (size_t i = 0; i < 65536; ++i)
     bytesOf(a)[i] = static_cast<uint8_t>(i >> 8), bytesOf(b)[i] = static_cast<uint8_t>(i);
 }
 
-/// Fills `a` and `b` with random words, and more often than by chance with equal values, zeros and largest exponents.
-/// Contains no signalling NaNs, because the host's library and a GPU treat them differently.
+/// Fills `a` and `b` with random words, in which equal operands, zeros and largest exponents occur more often than by
+/// chance. Floats and doubles are never signalling NaNs, because the host's library and a GPU treat these differently.
 void somePairs(ElementType type, Words &a, Words &b) {
   host::Random random(static_cast<uint64_t>(type) + 1);
   const uint64_t quiet = type == ElementType::Double  ? uint64_t{1} << 51

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine for kernel::Interpreter's data movement that runs one thread after another. It counts loads and stores: by
-// memory, by width, and for each byte.
+// A machine for the data movement of kernel::Interpreter. It runs one thread after another, and counts loads and
+// stores: by buffer, by width, and for each byte.
 #pragma once
 
 #include "kernel/Words.h"
@@ -16,9 +16,9 @@ namespace gc3::test {
 /// Counts the accesses to one buffer. Flagged accesses (LL and LL128) have separate counters.
 class Account {
 public:
-  using ByWidth = std::map<uint32_t, uint64_t>; ///< width in bytes to number of accesses
+  using ByWidth = std::map<uint32_t, uint64_t>; ///< maps the width of an access in bytes to the number of accesses
 
-  /// If `isThere` is false, the buffer is never accessed, and accesses are not counted for each byte.
+  /// If `isThere` is false, the buffer has no memory: the machine counts accesses by width only, and loads return 0.
   Account(std::string name, std::byte *begin, uint64_t bytes, bool isThere = true)
       : name(std::move(name)), begin(begin), bytes(bytes), isThere(isThere), loaded(isThere ? bytes : 0),
         stored(isThere ? bytes : 0) {}
@@ -54,15 +54,15 @@ public:
   uint64_t bytes;
   bool isThere;
   ByWidth loads, stores, flaggedLoads, flaggedStores;
-  std::vector<uint8_t> loaded, stored; ///< accesses of each byte
-  uint64_t end = 0;                    ///< end of the last accessed byte
+  std::vector<uint8_t> loaded, stored; ///< number of loads and stores of each byte
+  uint64_t end = 0;                    ///< offset of the end of the last accessed byte
   uint64_t misaligned = 0;             ///< accesses that a GPU would reject
 };
 
 /// All buffers of a test.
 struct Accounts {
   std::vector<Account> all;
-  uint64_t strays = 0; ///< accesses outside of all buffers
+  uint64_t strays = 0; ///< number of accesses outside of all buffers
 
   Account *at(const std::byte *at, uint32_t width) {
     for (Account &account : all)
@@ -91,7 +91,7 @@ public:
   /// Returns `holds`, because no other thread runs.
   bool warpAll(bool holds) { return holds; }
   void pause() {}
-  /// Returns 1, the request to stop: no other thread can end a wait.
+  /// Returns 1, the request to stop. A wait cannot end otherwise, because no other thread runs.
   uint32_t loadStopWord(const uint32_t *) { return 1; }
 
   template <uint32_t G>

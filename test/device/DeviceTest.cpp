@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the interpreter on the emulated GPU in situations that programs alone do not cause: counters that wrap, memory
-// without order, programs that deadlock.
+// Tests the interpreter on the emulated GPU in situations that the programs in other tests do not cause: counters that
+// wrap, memory without fences, programs that deadlock.
 #include "Emulation.h"
 #include "Programs.h"
 #include "kernel/Interpreter.h"
@@ -28,7 +28,7 @@ EmulationOptions optionsFor(kernel::Protocol protocol, uint64_t seed) {
   return options;
 }
 
-/// Returns the number of failures among 40 seeds on a GPU with faults.
+/// Runs a program with 40 seeds on a GPU with the faults that `spoil` sets. Returns the number of runs that fail.
 unsigned failures(const bundle::BundleFile &file, kernel::Protocol protocol, void (*spoil)(Gpu::Faults &)) {
   unsigned failed = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
@@ -54,8 +54,8 @@ TEST(Device, runsPrograms) {
   }
 }
 
-/// Under Simple, fences and acquires order the data of messages. Without fences or without acquires, some thread loads
-/// old data.
+/// Under Simple, fences and acquires order the data of messages. If either has no effect, a thread loads old data in
+/// some run.
 TEST(Device, needsFences) {
   std::unique_ptr<bundle::BundleFile> file = load(ringAllReduce(3, false));
   EXPECT_EQ(failures(*file, kernel::Protocol::Simple, [](Gpu::Faults &) {}), 0u);
@@ -67,7 +67,8 @@ TEST(Device, needsAcquires) {
   EXPECT_GT(failures(*file, kernel::Protocol::Simple, [](Gpu::Faults &faults) { faults.acquires = true; }), 0u);
 }
 
-/// Sends several slots in one message. The last slot of each data block is short, so contiguous runs end at block ends.
+/// Sends several slots of the buffer in one message. The last slot of each block of data is short, so no contiguous run
+/// extends over the end of a block.
 TEST(Device, movesSlotsOfSeveralBlocks) {
   ProgramSpec spec;
   spec.name = spec.collective = "blocks";
@@ -109,13 +110,14 @@ TEST(Device, storesOfDifferentWidthsArriveInOrder) {
   std::unique_ptr<bundle::BundleFile> file = load(spec);
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     EmulationOptions options = optionsFor(kernel::Protocol::Simple, seed);
-    options.type = core::ElementType::Bfloat16; // 44 bytes a slot: units of 16, 4 and 2
+    options.type = core::ElementType::Bfloat16; // a slot has 44 bytes, so accesses are 16, 4 and 2 bytes wide
     options.count = 88;
     EXPECT_EQ(emulate(*file, 0, options), "") << "seed " << seed;
   }
 }
 
-/// The low half of message numbers wraps to 0, which is also the flag of lines that were never written.
+/// A flag of LL is the low half of a message number, which wraps to 0. Lines that were never written have this flag,
+/// too.
 TEST(Device, flagsOfLLWrap) {
   std::unique_ptr<bundle::BundleFile> file = load(allToAll(3, 1));
   for (uint64_t first : {uint64_t{0}, (uint64_t{1} << 31) - 3, (uint64_t{1} << 32) - 3, (uint64_t{1} << 33) - 3})
@@ -171,8 +173,8 @@ TEST(Device, stopsUnderAllProtocols) {
     }
 }
 
-/// Uses trace rings for all steps and for only the last ones. The oldest record can be in the middle of a tile or of a
-/// step cache.
+/// Uses trace rings that hold all steps, and rings that hold only the last ones. The oldest recorded step can be in the
+/// middle of a tile, or in the middle of the step cache.
 TEST(Device, recordsWhenStepsRun) {
   ProgramSpec longOne = allToAll(2, 1);
   Block &block = longOne.ranks[0].blocks.emplace_back();

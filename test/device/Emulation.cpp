@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulated GPU and the host executor get identical bytes at identical places, including the initial outputs.
+// Gives the emulated GPU and the host executor buffers with the same contents, outputs included, and the same
+// alignment.
 #include "Emulation.h"
 #include "Launch.h"
 #include "Oracle.h"
@@ -16,7 +17,7 @@ namespace {
 
 /// Memory of one rank in one call.
 struct Buffers {
-  std::vector<std::byte> input, output, scratch; ///< each after `offset` unused bytes
+  std::vector<std::byte> input, output, scratch; ///< each buffer begins after `offset` unused bytes
   size_t offset = 0;
   size_t inputAt = 0; ///< byte offset of the input in the output, or of the output in the input
   bundle::fbs::Alias alias{};
@@ -25,7 +26,8 @@ struct Buffers {
   std::byte *out() {
     return alias == bundle::fbs::Alias::OutputInInput ? input.data() + offset + inputAt : output.data() + offset;
   }
-  /// Returns the buffers for the kernel, which does not use the inner buffer of an alias.
+  /// Returns the buffers for the kernel. If one buffer is an alias of a part of the other, the kernel does not use the
+  /// inner one.
   kernel::RankBuffers memory() { return {{input.data() + offset, output.data() + offset, scratch.data()}}; }
 };
 
@@ -62,7 +64,7 @@ private:
   std::optional<plan::ProgramImage> image;
   std::unique_ptr<std::byte[]> memory, fifos;
   std::byte *base = nullptr;            ///< address of the image
-  std::unique_ptr<std::byte[]> staging; ///< the sender's slots of connections over the network
+  std::unique_ptr<std::byte[]> staging; ///< the slots of senders whose connections use the network
   std::vector<kernel::NetworkSend> networkSends;
   std::vector<kernel::NetworkReceive> networkReceives;
   std::vector<uint64_t> credited;
@@ -80,7 +82,7 @@ static std::byte *zeroed(uint64_t bytes, std::unique_ptr<std::byte[]> &memory) {
   return memory.get() + (128 - reinterpret_cast<uintptr_t>(memory.get()) % 128) % 128;
 }
 
-/// Allocates the FIFO regions of all ranks, one after the other.
+/// Allocates the FIFO regions of all ranks, consecutively in one allocation.
 plan::ConnectionPool::Parts Emulation::makeParts(const plan::ConnectionPool &pool) {
   plan::ConnectionPool::Parts parts(pool.pieces());
   if (parts.empty())
@@ -128,7 +130,8 @@ std::string Emulation::prepare() {
   return {};
 }
 
-/// Moves some connections to the network. Their senders get separate slots.
+/// Makes some random connections use the network. Their senders get their own slots. Sets the signals as if
+/// `firstMessage` messages had been sent.
 void Emulation::makeNetwork() {
   const size_t connections = program->connections().size();
   const uint64_t bytes = options.sizes.slots * options.sizes.slotBytes;
@@ -175,8 +178,9 @@ uint32_t Emulation::rankOf(uint32_t threadBlock) const {
   return call.assignments[threadBlock].rank;
 }
 
-/// Fills the slots of a connection with the oldest possible flags: as if no message had filled a slot since the slots
-/// were last written as a whole.
+/// Writes the oldest flags that lines of a connection can have after `firstMessage` messages. LL writes all lines of a
+/// slot only once in 2^31 messages; all later messages may have been shorter. So each line has the flag of that one
+/// message.
 void Emulation::leaveOldFlags(std::byte *slots) const {
   const uint64_t whole = options.firstMessage >> 31 << 31;
   for (uint64_t message = std::max<uint64_t>(whole, 1); message < whole + options.sizes.slots; ++message) {
@@ -187,8 +191,8 @@ void Emulation::leaveOldFlags(std::byte *slots) const {
   }
 }
 
-/// Returns a message if a line has a flag from before its slot was last written as a whole: that flag would occur
-/// again.
+/// Returns an error message if a line has a flag from before the time when LL last wrote all lines of its slot. Such a
+/// flag would later match by chance.
 std::string Emulation::findOldFlag() const {
   for (uint32_t c = 0; c < program->connections().size(); ++c) {
     const kernel::SendEnd &send = call.ranks[0].sends[c];
@@ -206,7 +210,7 @@ std::string Emulation::findOldFlag() const {
   return {};
 }
 
-/// Fills `bytes` with random elements below 2, so that sums are finite.
+/// Resizes `bytes` and fills it with random elements. Floats are below 2 in magnitude, so that sums are finite.
 void Emulation::fill(std::vector<std::byte> &bytes, size_t elements) {
   bytes.resize(elements * size + options.misalignment * size);
   for (std::byte &byte : bytes)
@@ -257,7 +261,8 @@ std::string Emulation::runOnHost(std::vector<Buffers> &ranks) {
                          ends);
 }
 
-/// Checks that each block has recorded its last steps, in order.
+/// Checks that the trace ring of each block holds the block's last steps, in order. Returns an error message, or an
+/// empty string.
 std::string Emulation::checkRecords() const {
   for (uint32_t block = 0; options.ringRecords != 0 && block < image->blocks(); ++block) {
     const uint32_t steps = call.ranks[call.assignments[block].rank].blocks[call.assignments[block].block].stepCount;

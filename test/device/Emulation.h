@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program on the emulated GPU, with all ranks in one launch, and compares every element of every output with the
-// host executor's result.
+// Runs a program on the emulated GPU, with all ranks in one launch. Compares every output element that the program
+// promises with the host executor's result.
 #pragma once
 
 #include "Gpu.h"
@@ -17,12 +17,12 @@ struct EmulationOptions {
   core::ReduceOp op = core::ReduceOp::Sum;
   plan::SlotSizes sizes;
   uint64_t count = 1; ///< elements per block
-  uint32_t calls = 2; ///< number of consecutive calls, each with other data
+  uint32_t calls = 2; ///< number of consecutive calls, each with new random data
   uint32_t threads = 32;
-  uint32_t misalignment = 0; ///< elements from an aligned address to each buffer
-  uint64_t firstMessage = 0; ///< initial value of message counters, as if connections had sent this many messages
-  uint32_t ringRecords = 0;  ///< steps that a thread block's trace ring holds: a power of two, or 0
-  uint32_t overNetwork = 0;  ///< percentage of connections over the network; Simple only
+  uint32_t misalignment = 0; ///< distance of each buffer from an aligned address, in elements
+  uint64_t firstMessage = 0; ///< initial value of the message counters, as if as many messages had been sent
+  uint32_t ringRecords = 0;  ///< size of each thread block's trace ring in steps: a power of two, or 0 for no trace
+  uint32_t overNetwork = 0;  ///< percentage of connections that use the network; Simple only
   uint64_t seed = 1;
   Gpu::Faults faults;
 };

@@ -20,20 +20,20 @@ namespace {
 
 FakeCuda *current = nullptr;
 
-/// Returns the device's own value, or the value for all devices.
+/// Returns the device's own value if it has one, else the value for all devices.
 int ownOr(const std::map<int, int> &own, int device, int ofAll) {
   const auto found = own.find(device);
   return found == own.end() ? ofAll : found->second;
 }
 
-/// Error code of a wait that would never end.
+/// Error code of a synchronize that would never return.
 constexpr Result stuck = 702;
 
 constexpr int garbage = 0xcd;
 constexpr uintptr_t mostDevices = 1024;
 
-/// Creates a handle of a stream or event. No handle is used twice, because an event can be destroyed while records of
-/// it are pending.
+/// Creates a handle of a stream or event. Never returns a handle again after its release, because an event can be
+/// destroyed while records of it are pending.
 template <typename Handle>
 Handle newHandle(std::map<void *, int> &known, int device) {
   static uintptr_t last = mostDevices;
@@ -54,7 +54,7 @@ FakeCuda::FakeCuda() {
   current = this;
   currentDevice = 0;
 }
-/// Frees memory that leaked, for example after an abort. leaks() reports such memory.
+/// Frees memory that gc3 has leaked, as it does after an abort. Tests find such memory with leaks().
 FakeCuda::~FakeCuda() {
   const Monitor::Lock lock;
   current = nullptr;
@@ -69,7 +69,8 @@ bool FakeCuda::fails(const char *function, const char *file) {
   return failsOn(currentDevice, std::string(isOurs ? "CUDA " : "NCCL ") + function);
 }
 
-/// Counts a call for tests with one thread. Returns true if it must fail.
+/// Counts the call in `calls`. Returns true if it must fail: `mustFail` is true, or its number is `failAt`. Then stores
+/// its name in `failed`.
 bool FakeCuda::countGlobally(const std::string &name, bool mustFail) {
   if (++calls != failAt && !mustFail)
     return false;
@@ -84,7 +85,7 @@ void FakeCuda::beforeCalls(Hook hook) {
 
 bool FakeCuda::failsOn(int device, const std::string &name) {
   const Monitor::Lock lock;
-  static auto &names = *new std::set<std::string>; // threads can call while the process exits
+  static auto &names = *new std::set<std::string>; // never destroyed: threads can call while the process exits
   std::vector<const std::string *> &all = callsByDevice[device];
   all.push_back(&*names.insert(name).first);
   const uint64_t index = all.size();
@@ -180,12 +181,14 @@ void FakeCuda::begin(cuda::Stream stream, const std::function<Work()> &make) {
   advanceAll();
 }
 
-/// Returns the queue of a stream. A null stream has the number of its device plus 1, which is smaller than all handles.
+/// Returns the key of a stream in `streams`. For a null stream it is the current device plus 1, which is smaller than
+/// all handles.
 void *FakeCuda::queueOf(cuda::Stream stream) const {
   return stream ? stream : reinterpret_cast<void *>(static_cast<uintptr_t>(currentDevice) + 1);
 }
 
-/// Aborts if a stream belongs to another device. Streams that a test invents belong to all devices.
+/// Aborts if a stream belongs to another device than the current one. Handles that this fake did not create are valid
+/// on all devices.
 void FakeCuda::expectCurrent(cuda::Stream stream) const {
   const auto found = handles.find(stream);
   if (found != handles.end() && found->second != currentDevice)
@@ -197,7 +200,7 @@ cuda::Stream FakeCuda::stream(int device) {
   return newHandle<cuda::Stream>(handles, device);
 }
 
-/// Counts the record when it is enqueued or replayed, and its completion when the stream reaches it.
+/// Increments `recorded` when the record is enqueued or replayed, and `passed` when the stream reaches the record.
 void FakeCuda::enqueueRecord(cuda::Event event, cuda::Stream stream) {
   enqueue(stream, [this, event] {
     ++recorded[event];
@@ -208,13 +211,13 @@ void FakeCuda::enqueueRecord(cuda::Event event, cuda::Stream stream) {
   });
 }
 
-/// Waits for the last record that was enqueued or replayed before this wait.
+/// Enqueues a wait for the last record that is enqueued or replayed before the wait.
 void FakeCuda::enqueueAwait(cuda::Stream stream, cuda::Event event) {
   ++awaited;
   enqueue(stream, [this, event] { return [this, event, times = recorded[event]] { return passed[event] >= times; }; });
 }
 
-/// Aborts unless a capture runs and the event is not a part of it: only then does CUDA allow external nodes.
+/// Aborts if no capture is running, or if the event's last record is in a capture: CUDA then rejects external nodes.
 void FakeCuda::expectExternal(cuda::Event event) {
   ++externals;
   if (!captured || captured.hasFailed || !events.contains(event) || captureOf.contains(event))
@@ -249,7 +252,7 @@ bool FakeCuda::advance(std::deque<Work> &stream) {
   return any;
 }
 
-/// Advances streams and kernels until none can progress.
+/// Advances streams and kernels until none can progress. Wakes waiting threads if any has progressed.
 void FakeCuda::advanceAll() {
   bool any = false;
   for (bool moved = true; moved; any |= moved) {
@@ -265,7 +268,8 @@ void FakeCuda::advanceAll() {
     Monitor::change();
 }
 
-/// Starts the launch when the stream reaches it. Complete when all its threads have ended.
+/// Returns the work of a launch. It starts the kernel at the first call, and is complete when all the kernel's threads
+/// have ended.
 FakeCuda::Work FakeCuda::interpret(const kernel::KernelArgs &call, const Launch &launch) {
   return [this, call, launch, number = std::optional<uint32_t>()]() mutable {
     if (!number) {
@@ -281,7 +285,7 @@ FakeCuda::Work FakeCuda::interpret(const kernel::KernelArgs &call, const Launch 
   };
 }
 
-/// Aborts if a buffer is misaligned, where a GPU reports an error.
+/// Aborts if a buffer is not aligned to the element size. A GPU would report an error.
 static void expectAligned(const kernel::KernelArgs &call, ElementType type) {
   for (const kernel::RankBuffers &rank : call.memory)
     for (const void *buffer : rank.buffers)
@@ -289,10 +293,10 @@ static void expectAligned(const kernel::KernelArgs &call, ElementType type) {
         std::abort(); // cudaErrorMisalignedAddress
 }
 
-/// Copies the arguments, as CUDA does.
+/// Copies the arguments at once, as CUDA does, because the caller may change them after the call.
 Result FakeCuda::enqueueInterpreter(const Launch &launch) {
   if (!launch.cooperative && !sharesGpus)
-    std::abort(); // a GPU might not run all blocks at once, and blocks wait for each other
+    std::abort(); // blocks wait for each other, but a GPU might not run all of them at once
   cooperativeLaunches += launch.cooperative;
   expectAligned(*static_cast<const kernel::KernelArgs *>(launch.arguments[0]),
                 static_cast<const Kernel *>(launch.kernel)->type);
@@ -324,7 +328,7 @@ Result FakeCuda::enqueueMove(const Launch &launch) {
   return 0;
 }
 
-/// Holds the monitor during a call that can fail, and counts it.
+/// A CUDA call that can fail. Holds the monitor and counts the call. `fails` is true if the call must fail.
 struct FakeCuda::CudaCall {
   explicit CudaCall(const char *function = __builtin_FUNCTION(), bool isPoll = false) {
     if (current->whileCalled)
@@ -353,7 +357,7 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Kernel::Kind kindOf(const void *kernel) { return static_cast<const Kernel *>(kernel)->kind; }
-  /// Checks the properties that every launch must have.
+  /// Aborts if a launch is empty, or if its stream belongs to another device.
   static void expectValid(const Launch &launch) {
     if (launch.blocks == 0 || launch.threads == 0)
       std::abort(); // cudaErrorInvalidConfiguration
@@ -370,7 +374,7 @@ struct FakeCuda::Functions {
     if (kind == Kernel::Kind::Clock)
       return current->enqueueClock(launch);
     if (!current->known.contains(launch.kernel))
-      std::abort(); // loading the kernel now could wait for a running kernel
+      std::abort(); // CUDA would load the kernel now, and could wait for a running kernel
     return kind == Kernel::Kind::Interpreter ? current->enqueueInterpreter(launch) : current->enqueueMove(launch);
   }
   static Result launchOverNetwork(const Launch &launch) {
@@ -460,7 +464,7 @@ struct FakeCuda::Functions {
       return failure;
     const auto capture = fake.captureOf.find(event);
     if (fake.captured.number() != (capture == fake.captureOf.end() ? 0 : capture->second))
-      std::abort(); // cudaErrorStreamCaptureIsolation, or the stream would join the capture
+      std::abort(); // cudaErrorStreamCaptureIsolation, or the wait would add the stream to the capture
     fake.enqueueAwait(stream, event);
     return 0;
   }
@@ -551,7 +555,7 @@ const cuda::Cuda &FakeCuda::table() {
           },
       .setDevice =
           [](int device) {
-            const int before = std::exchange(currentDevice, device); // the call counts on the new device
+            const int before = std::exchange(currentDevice, device); // first: the call counts for the new device
             const CudaCall call("setDevice");
             if (call.fails)
               currentDevice = before;

@@ -14,7 +14,7 @@ using cuda::Launch;
 using kernel::Protocol;
 
 const Kernel *kernel(const Kernel &wanted) {
-  static const auto &all = *new std::vector<Kernel>([] { // threads can call while the process exits
+  static const auto &all = *new std::vector<Kernel>([] { // never destroyed: threads can call while the process exits
     std::vector<Kernel> kernels;
     for (auto kind : {Kernel::Kind::Interpreter, Kernel::Kind::NetworkInterpreter, Kernel::Kind::Multiply,
                       Kernel::Kind::Divide, Kernel::Kind::Clock})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the fake CUDA: identities that launches pass, and host implementations of the kernels that copy around the
-// interpreter.
+// Kernels of the fake CUDA. A launch names a kernel by an address from here. Also implements, on the host, the kernels
+// that copy before or after the interpreter.
 #pragma once
 
 #include "core/Factor.h"
@@ -9,14 +9,14 @@
 
 namespace gc3::test {
 
-/// Identifies a kernel.
+/// A kernel. `type` and `protocol` distinguish kernels of one kind.
 struct Kernel {
   enum class Kind : uint8_t { Interpreter, NetworkInterpreter, Multiply, Divide, Clock } kind;
   core::ElementType type;
   kernel::Protocol protocol;
 };
 
-/// Returns the address that represents `wanted`. Each kernel has exactly one address.
+/// Returns the address by which launches name the kernel `wanted`. Each kernel has exactly one address.
 const Kernel *kernel(const Kernel &wanted);
 
 // Functions for the table of CUDA functions:
@@ -30,8 +30,8 @@ struct MoveArguments {
   std::byte *to;
   const std::byte *from;
   uint64_t elements;
-  core::Factor factor;    ///< of Multiply
-  uint32_t contributions; ///< of Divide
+  core::Factor factor;    ///< for Multiply only
+  uint32_t contributions; ///< for Divide only
 };
 
 /// Copies the arguments of a launch, as CUDA does.

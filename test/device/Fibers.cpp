@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers on ucontext. Informs sanitizers about each change of stacks.
+// Implements fibers with ucontext. Informs the sanitizers of each switch between stacks.
 #include "Fibers.h"
 
 #include <cassert>
@@ -30,7 +30,7 @@ namespace {
 constexpr size_t stackBytes = 64 << 10;
 }
 
-/// A suspended stack.
+/// A point of execution with its own stack, to which a thread can switch.
 struct Fibers::Context {
   ucontext_t place{};
   const void *stack = nullptr;
@@ -40,7 +40,7 @@ struct Fibers::Context {
   void *fiber = nullptr;
 #endif
 
-  /// Switches to `other`. Returns when a fiber switches back, which never happens if `forGood`.
+  /// Switches to `other`. Returns when a fiber switches back to this context. If `forGood`, no fiber does.
   void changeTo(Context &other, [[maybe_unused]] bool forGood) {
 #ifdef GC3_ASAN
     __sanitizer_start_switch_fiber(forGood ? nullptr : &fake, other.stack, other.bytes);
@@ -96,7 +96,7 @@ void Fibers::add(std::function<void()> body) {
   fibers.push_back(std::move(fiber));
 }
 
-/// Runs a fiber. Gets the fiber's address in two halves, because makecontext only passes ints.
+/// Runs a fiber from its beginning. The parameters are the halves of the fiber's address: makecontext only passes ints.
 void Fibers::enter(unsigned high, unsigned low) {
   auto *self = reinterpret_cast<Fiber *>(uintptr_t{high} << 32 | low);
   self->context.arrived(*self->resumer);

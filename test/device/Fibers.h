@@ -20,12 +20,12 @@ public:
   void add(std::function<void()> body);
   size_t count() const;
 
-  /// Runs a fiber until it suspends itself or ends. Returns false if the fiber had ended before. Not callable from a
-  /// fiber.
+  /// Runs a fiber until the fiber suspends itself or ends. Returns false if the fiber has already ended. A fiber must
+  /// not call this function.
   bool resume(size_t number);
   bool ended(size_t number) const;
 
-  /// Returns to the caller of resume(). Callable only from a fiber.
+  /// Returns to the caller of resume(). Only a fiber may call this function.
   void suspend();
 
 private:

@@ -9,17 +9,18 @@ namespace gc3::test {
 using kernel::Pack;
 
 namespace {
-/// Limit of a block's stores that have not arrived.
+/// The largest number of stores of a block that can wait for delivery.
 constexpr size_t mostStores = 48;
-/// Limit of rounds without progress after a stop request. In a round each thread polls about 64 times, and a thread
-/// checks the stop flag once in 1024 polls.
+/// The largest number of rounds without progress after a stop request. In a round each thread polls about 64 times. A
+/// thread checks the stop flag once in 1024 polls, so it needs about 16 rounds to see the flag.
 constexpr uint64_t mostStops = 1000;
 
 bool isSet(const uint32_t *stop) {
   return __atomic_load_n(stop, __ATOMIC_RELAXED) != 0;
 }
 
-/// Copies to memory, whole aligned words atomically, because host threads can load a word at the same time.
+/// Copies `bytes` bytes to memory. Copies an aligned word atomically, because host threads can load it at the same
+/// time.
 void copyToMemory(std::byte *to, const std::byte *from, uint32_t bytes) {
   uint64_t word;
   if (bytes != sizeof word || reinterpret_cast<uintptr_t>(to) % sizeof word != 0) {
@@ -58,7 +59,7 @@ uint32_t Gpu::add(Kernel kernel) {
   return number;
 }
 
-/// Resumes some threads one after another. Returns true if a kernel has ended.
+/// Chooses a random thread `turns` times, and resumes it unless it is asleep. Returns true when a kernel has ended.
 bool Gpu::resumeSome(uint64_t turns) {
   for (; turns > 0 && !alive.empty(); --turns) {
     const size_t chosen = random.below(alive.size());
@@ -81,7 +82,8 @@ bool Gpu::resumeSome(uint64_t turns) {
   return false;
 }
 
-/// Delivers all stores of a kernel that has ended. Transfers of the network can still be pending.
+/// Delivers all stores of a kernel that has ended. Counts the messages of this kernel that have not landed. When the
+/// last kernel has ended, completes all transfers of the network.
 void Gpu::finish(uint32_t number) {
   const Grid &grid = grids[number];
   for (uint32_t b = grid.firstBlock; b < grid.firstBlock + grid.kernel.blocks; ++b)
@@ -94,17 +96,17 @@ void Gpu::finish(uint32_t number) {
     continue;
 }
 
-/// Returns true if the stop flag of a running thread is set. The thread sees the flag after some polls.
+/// Returns true if the stop flag of a running kernel is set. Threads of that kernel see the flag only after some polls.
 bool Gpu::isStopped() const {
   return std::any_of(alive.begin(), alive.end(),
                      [&](uint32_t thread) { return isSet(grids[gridOfBlock[thread / threadsPerBlock]].kernel.stop); });
 }
 
 bool Gpu::run() {
-  uint64_t stops = 0; // rounds in which threads could only poll the stop flag
+  uint64_t stops = 0; // rounds in which no thread could do anything except poll the stop flag
   for (uint64_t idle = 0; !alive.empty();) {
     const uint64_t before = changes;
-    // Resume some threads, then deliver some stores. The number of each affects the order, too.
+    // Resume some threads, then deliver some stores. Both numbers are random, so that more orders occur.
     const uint64_t turns = 1 + random.below(2 * alive.size());
     if (resumeSome(turns))
       return true;
@@ -190,7 +192,8 @@ bool Gpu::warpAll(uint32_t block, uint32_t thread, bool holds) {
   return warp.result;
 }
 
-/// Loads from memory or the cache, and forwards the thread's own stores and the block's stores before the last barrier.
+/// Loads each byte from memory or the cache. Then applies pending stores: the thread's own, and the stores that the
+/// whole block made before its last barrier.
 void Gpu::load(uint32_t number, uint32_t thread, const void *from, void *value, uint32_t bytes) {
   perhapsSuspend();
   Block &block = blocks[number];
@@ -218,7 +221,7 @@ void Gpu::store(uint32_t number, uint32_t thread, void *to, const void *value, u
   push(blocks[number], store);
 }
 
-/// Eight lanes store a line together. The last of them stores the whole line.
+/// Eight lanes store a line together. The call of the eighth lane stores the whole line.
 void Gpu::storeLine(uint32_t number, uint32_t thread, std::byte *at, const Pack &pack) {
   perhapsSuspend();
   Block &block = blocks[number];
@@ -238,8 +241,9 @@ void Gpu::push(Block &block, Store store) {
   ++changes;
 }
 
-/// Delivers a store, or only the data of a line and later its flag. If an older store overlaps it, delivers the oldest
-/// in the chain of such stores.
+/// Delivers store `index`. An older store that overlaps it must arrive first, and before that any older store that
+/// overlaps the older one. So delivers the oldest store of this chain. For a line of LL128, sometimes delivers only the
+/// data, and leaves the flag for a later call.
 void Gpu::deliver(Block &block, size_t index) {
   for (size_t older = 0; older < index;) {
     const bool overlaps = block.stores[older].overlaps(block.stores[index].at, block.stores[index].bytes);
@@ -271,7 +275,7 @@ bool Gpu::deliverAny() {
   return false;
 }
 
-/// Loads two 8-byte elements. If `byElement`, memory can change between them.
+/// Loads two elements of 8 bytes. If `byElement`, memory can change between the two loads.
 Pack Gpu::loadStrong(const std::byte *at, bool byElement) {
   Pack pack;
   std::memcpy(&pack.low, at, sizeof pack.low);
@@ -290,7 +294,7 @@ uint64_t Gpu::acquire(uint32_t block, const uint64_t *at) {
   return value;
 }
 
-/// Delivers the stores of the thread, and those of the block before the last barrier, because fences are cumulative.
+/// Delivers the stores of the thread, and all stores of the block before its last barrier: fences are cumulative.
 void Gpu::fence(uint32_t number, uint32_t thread) {
   perhapsSuspend();
   Block &block = blocks[number];
@@ -305,7 +309,7 @@ void Gpu::fence(uint32_t number, uint32_t thread) {
     block.cache.clear();
 }
 
-/// Issues a transfer. The network reads memory, so the block's stores must have arrived.
+/// Issues a transfer. Fences first, because the network reads memory, where the data must have arrived.
 void Gpu::put(uint32_t block, uint32_t thread, Transfer transfer) {
   fence(block, thread);
   transfer.grid = gridOfBlock[block];

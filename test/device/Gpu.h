@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// An emulated GPU for tests of device code. Every thread is a fiber. Memory behaves in every way that the memory model
-// allows. Kernels can be added while others run. All kernels access the same memory, so the GPU can represent several
-// GPUs.
+// An emulated GPU for tests of device code. Every thread is a fiber. Over many seeds, memory shows every behaviour that
+// the memory model allows. A test can add a kernel while others run. All kernels access the same memory, so one
+// emulated GPU can represent several GPUs.
 //
-// Weak stores wait in a buffer of their block and arrive in any order. A fence delivers all stores that precede it in
-// its thread or before a barrier. Weak loads can return old data of a first-level cache, which an acquire clears. The
-// elements of a flagged store arrive one by one. A line of LL128 arrives whole, or its last 8 bytes arrive last. The
-// network (GIN) reads the source of a put at any later time. It adds to the put's signal when all bytes have landed, in
-// any order between puts. A seed determines the order of all this.
+// Weak stores wait in a buffer of their block and arrive in any order. A fence delivers the earlier stores of its
+// thread, and the stores that all threads of the block made before the last barrier. Weak loads can return old data
+// from a first-level cache, which an acquire clears. A flagged store (LL) arrives as two separate elements of 8 bytes.
+// A line of LL128 arrives whole, or its last 8 bytes arrive last. The network (GIN) reads the source of a put at any
+// later time. After all bytes of a put have landed, the network adds to the put's signal. Puts are not ordered with
+// each other. A seed determines the order of all these events.
 #pragma once
 
 #include "Fibers.h"
@@ -25,9 +26,9 @@
 
 namespace gc3::test {
 
-/// Network state that all ranks share. Persists across launches.
+/// The state of the network, which all ranks share. It persists across launches.
 struct FakeNetwork {
-  std::map<std::array<uint32_t, 3>, uint64_t> signals; ///< by rank, context, id
+  std::map<std::array<uint32_t, 3>, uint64_t> signals; ///< value by rank, context and signal id
   /// Returns the address of an offset in a rank's region of a window.
   std::function<std::byte *(const void *window, uint32_t rank, uint64_t offset)> place;
   uint32_t signalCount = UINT32_MAX; ///< number of a rank's signals in each context
@@ -35,7 +36,7 @@ struct FakeNetwork {
   uint64_t gaveBack = 0;             ///< number of signals that returned slots
 };
 
-/// Network endpoint of a rank: kernel::RankImage::network points to it.
+/// A rank's endpoint of the network. kernel::RankImage::network points to it.
 struct NetworkEnd {
   FakeNetwork *network;
   uint32_t rank, contexts;
@@ -57,28 +58,30 @@ public:
   struct Kernel {
     uint32_t blocks;
     std::function<void(Machine &)> body;   ///< code of one thread
-    const uint32_t *stop;                  ///< address of the stop flag that the kernel's threads poll
-    std::function<void()> resumed = [] {}; ///< runs before each resumption of one of the kernel's threads
+    const uint32_t *stop;                  ///< flag that the kernel's threads poll: not 0 if they must stop
+    std::function<void()> resumed = [] {}; ///< the emulator calls it before it resumes a thread of the kernel
   };
   /// Starts a kernel and returns its number.
   uint32_t add(Kernel kernel);
-  /// Runs all kernels concurrently. Returns true when one has ended, false if no thread can make progress.
+  /// Runs all kernels concurrently until one ends, and returns true. Returns false if no thread can make progress.
   bool run();
   bool ended(uint32_t kernel) const { return grids[kernel].ended == grids[kernel].kernel.blocks * threadsPerBlock; }
   bool idle() const { return alive.empty(); }
 
-  /// The GPU as device code uses it, for one thread.
+  /// The interface through which one thread of device code uses the GPU.
   class Machine {
   public:
     static constexpr bool hasNetwork = true;
 
-    /// `block` is a number among the blocks of all kernels; the first block of this kernel is `first`.
+    /// `block` is the block's number among the blocks of all kernels. `first` is that number for the kernel's first
+    /// block.
     Machine(Gpu &gpu, uint32_t first, uint32_t block, uint32_t thread)
         : gpu(gpu), first(first), ownBlock(block), ownThread(thread) {}
 
-    /// Copies the endpoint; its network must outlive this object.
+    /// Copies the endpoint. The endpoint's network must outlive this object.
     void connect(const NetworkEnd &toNetwork) { end = toNetwork; }
-    /// Checks scopes with `ofLaunch`, which must outlive this object.
+    /// From now on `ofLaunch` checks the scopes of this thread's fences and accesses. `ofLaunch` must outlive this
+    /// object.
     void check(Scopes &ofLaunch) { scopes = &ofLaunch; }
 
     uint32_t block() const { return ownBlock - first; }
@@ -157,14 +160,14 @@ public:
 
 private:
   static constexpr uint32_t lineBytes = 128;
-  /// Counts queries of the time. Persists across launches, like the clock of a GPU.
+  /// The emulated time: the number of queries so far. It persists across launches, like the clock of a GPU.
   static inline uint64_t clock = 0;
   /// A store that has not arrived.
   struct Store {
     std::byte *at;
     uint32_t bytes;
     uint32_t thread;
-    uint64_t epoch; ///< number of the block's barriers before the store
+    uint64_t epoch; ///< number of barriers that the block had passed at the store
     bool flagLast;  ///< a line of LL128: its last 8 bytes arrive last
     std::array<std::byte, lineBytes> value;
     bool overlaps(const std::byte *other, uint32_t size) const { return other < at + bytes && at < other + size; }
@@ -189,7 +192,7 @@ private:
     uint64_t *signal;
     uint64_t add;
     FakeNetwork *network = nullptr; ///< set for messages, null for signals
-    uint32_t grid = 0;              ///< kernel that issued the transfer
+    uint32_t grid = 0;              ///< number of the kernel that issued the transfer
     uint64_t done = 0;              ///< bytes that have landed
   };
   struct Grid {
@@ -230,16 +233,16 @@ private:
   const uint32_t threadsPerBlock, warpsPerBlock;
   const Faults faults;
   host::Random random;
-  // Deques, because threads keep references while kernels are added.
+  // Deques, because threads hold references to elements while add() appends others.
   std::deque<Grid> grids;
   std::deque<Block> blocks;
   std::deque<Warp> warps;
   std::vector<uint32_t> gridOfBlock;
   std::vector<Transfer> transfers;
-  std::vector<uint8_t> asleep; ///< for each thread of the GPU: whether it waits at a barrier or vote
+  std::vector<uint8_t> asleep; ///< for each thread of the GPU: not 0 while the thread waits at a barrier or in a vote
   Fibers fibers;
   std::vector<uint32_t> alive; ///< threads of the GPU that have not ended
-  uint64_t changes = 0;        ///< counts stores, deliveries, transfers, barriers and ended threads
+  uint64_t changes = 0; ///< number of stores, deliveries, steps of transfers, arrivals at barriers, and ended threads
 };
 
 } // namespace gc3::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests buffers of more than 4 Gi elements and messages of more than 4 GiB without allocating the memory: addresses and
-// widths of the accesses.
+// Tests the addresses and widths of accesses to buffers of more than 4 Gi elements, in messages of more than 4 GiB.
+// Does not allocate this memory.
 #include "CountingMachine.h"
 #include "Programs.h"
 #include "kernel/Simple.h"
@@ -21,7 +21,7 @@ struct MovedExtent {
   uint64_t begin, bytes;
 };
 
-/// Returns the extents that a step moves, from the beginning of the buffer, for all tiles.
+/// Returns the extents of the buffer that a step moves, over all tiles. Offsets count from the beginning of the buffer.
 template <uint32_t ElementBytes>
 std::vector<MovedExtent> extentsOf(const kernel::KernelArgs &call, const kernel::StepImage &step) {
   kernel::RankBuffers memory{};
@@ -81,7 +81,8 @@ struct NoArithmetic {
 
 } // namespace
 
-/// Covers one and several tiles, long slots that continue past the end of blocks, and short slots.
+/// Tests one tile and several tiles. Tests counts that fill all slots of a block, and counts whose last slot in a block
+/// is short.
 TEST(Huge, slotsAreTheWholeBuffer) {
   constexpr uint64_t count = uint64_t{9} << 30;
   for (uint64_t slotBytes : {uint64_t{1} << 40, uint64_t{1} << 33, uint64_t{3} << 28}) {
@@ -101,7 +102,7 @@ TEST(Huge, runsMoveInWideUnits) {
   const kernel::Motion motion{
       kernel::OpcodeFlags(static_cast<uint8_t>(Opcode::Copy)), kernel::Operation::Sum, {}, nullptr};
   const kernel::TileRun run{base + (uint64_t{1} << 40), base, 0, bytes, bytes};
-  const uint32_t last = (units - 1) % threads; // the thread of the last unit
+  const uint32_t last = (units - 1) % threads; // the thread that moves the last unit
   Accounts accounts{{{"target", base, bytes, false}, {"source", base + (uint64_t{1} << 40), bytes, false}}};
   CountingMachine machine(accounts, last, threads);
   kernel::Simple<CountingMachine, NoArithmetic>::move(machine, motion, run);

@@ -15,7 +15,7 @@ using kernel::Word;
 
 namespace {
 
-/// The host's reduction on words, for the launch whose thread runs.
+/// The host's reduction, applied to words. `current` belongs to the launch whose thread is running.
 struct HostArithmetic {
   host::ReduceKernel kernel;
   size_t size;
@@ -32,7 +32,7 @@ struct Arithmetic {
   static Word combine(kernel::Operation, Word a, Word b) { return HostArithmetic::current->combine(a, b); }
 };
 
-/// State of a launch until it ends.
+/// Data that a launch uses until it ends.
 struct Running {
   kernel::KernelArgs call;
   bool overNetwork;
@@ -82,7 +82,7 @@ uint32_t start(Gpu &gpu, const kernel::KernelArgs &call, const Grid &grid) {
                                         {},
                                         {call, grid.blocks}});
   running->shared.resize(grid.blocks);
-  // A GPU does not clear shared memory, so fill it with a value that no counter, flag or opcode is likely to have.
+  // A GPU does not clear shared memory. So fill it with a byte that makes an unlikely counter, flag or opcode.
   static_assert(std::is_trivially_copyable_v<kernel::BlockShared>);
   std::memset(running->shared.data(), 0xcd, running->shared.size() * sizeof(kernel::BlockShared));
   return gpu.add({grid.blocks,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the interpreter on the emulated GPU, with the reductions of the host.
+// Runs the interpreter on the emulated GPU. The host's functions compute the reductions.
 #pragma once
 
 #include "Gpu.h"
@@ -12,15 +12,15 @@ namespace gc3::test {
 struct Grid {
   core::ElementType type;
   kernel::Protocol protocol;
-  uint32_t blocks, threads; ///< threads of a block
+  uint32_t blocks, threads; ///< blocks of the launch, and threads in each block
   bool overNetwork = false; ///< the kernel uses the network
 };
 
-/// Starts a launch on a GPU and returns its number. Copies the arguments.
+/// Adds a launch to a GPU, and returns the kernel's number. Copies the arguments.
 uint32_t start(Gpu &gpu, const kernel::KernelArgs &call, const Grid &grid);
 
-/// Runs all blocks until they end. If no thread can make progress, sets `stop`, to which `call.stop` must point, and
-/// returns false after the blocks have written their reports.
+/// Runs all blocks until they end. `call.stop` must point to `stop`. If no thread can make progress, sets `stop`, waits
+/// until the blocks have written their reports and ended, and returns false.
 bool launch(const kernel::KernelArgs &call, const Grid &grid, uint64_t seed, Gpu::Faults faults, uint32_t &stop);
 
 } // namespace gc3::test

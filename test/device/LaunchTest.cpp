@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the arguments that launches pass to the CUDA runtime.
+// Tests the arguments that launches and occupancy queries pass to the CUDA runtime, and how they treat its errors.
 #include "cuda/Launch.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::string describe(const cudaLaunchConfig_t &config) {
 
 } // namespace
 
-// NOLINTBEGIN(readability-identifier-naming): as CUDA calls them
+// NOLINTBEGIN(readability-identifier-naming): these are CUDA's names
 extern "C" cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments) {
   described = describe(*config) + ", " + static_cast<const char *>(kernel) + " of " +
               static_cast<const char *>(*arguments) + " on " + reinterpret_cast<const char *>(config->stream);
@@ -57,7 +57,8 @@ extern "C" cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode
 
 namespace {
 
-/// Blocks of the interpreter wait for each other, so all must be resident at once. Blocks of copy kernels need not be.
+/// Blocks of the interpreter wait for each other, so all of them must be resident at once. Copy kernels do not need
+/// this.
 TEST(Launch, IsCooperativeWhereBlocksWait) {
   char kernel[] = "kernel", value[] = "value", stream[] = "stream";
   void *arguments[] = {value};
@@ -69,7 +70,7 @@ TEST(Launch, IsCooperativeWhereBlocksWait) {
   EXPECT_EQ(described, "7 blocks of 64, kernel of value on stream");
 }
 
-/// Loading the kernel later could wait for a running kernel.
+/// The query must load the kernel: if the launch loaded it, CUDA could wait for a running kernel.
 TEST(Launch, OccupancyQueriesLoadKernels) {
   char kernel[] = "kernel";
   int blocks = 0;
@@ -86,7 +87,7 @@ TEST(Launch, OccupancyQueriesLoadKernels) {
   loading = cudaSuccess;
 }
 
-/// The application must not find gc3's errors in cudaGetLastError.
+/// gc3 must clear the errors of its own calls, or cudaGetLastError would return them to the application.
 TEST(Launch, ClearsErrors) {
   char kernel[] = "kernel", stream[] = "stream";
   void *arguments[] = {kernel};

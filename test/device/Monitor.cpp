@@ -12,12 +12,12 @@ namespace gc3::test {
 
 namespace {
 
-// Not steady_clock, which calls pthread_cond_clockwait: gcc's thread sanitizer does not know this function.
+// Not steady_clock: with it, waits call pthread_cond_clockwait, which gcc's thread sanitizer does not know.
 using Clock = std::chrono::system_clock;
 constexpr auto tick = std::chrono::milliseconds(2);
 constexpr auto longest = std::chrono::minutes(1);
 
-/// Never destroyed: threads of the process can call while it exits.
+/// Never destroyed, because threads can call the monitor while the process exits.
 struct Shared {
   std::recursive_mutex mutex;
   std::condition_variable_any changed;
@@ -30,7 +30,7 @@ Shared &shared() {
 
 thread_local size_t depth = 0; ///< levels that this thread holds
 
-/// All levels of the calling thread, as a lockable object for a condition variable.
+/// All levels that the calling thread holds, as the lockable object that a condition variable needs.
 struct AllLevels {
   size_t levels = 0;
   void lock() { Monitor::lock(levels); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one lock of the fakes of CUDA and NCCL, and its condition variable. The lock is recursive: a function of one fake
-// calls the other. A wait releases all levels of the calling thread. There is one monitor in a process, because a
-// table of functions has no place for an object. Thread-safe.
+// The lock that the fakes of CUDA and NCCL share, and its condition variable. The lock is recursive, because functions
+// of one fake call the other fake. A wait releases all levels that the calling thread holds. A process has one monitor,
+// because the functions in a CUDA or NCCL table have no parameter for an object. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ public:
     Lock &operator=(const Lock &) = delete;
   };
 
-  /// Releases all levels of the calling thread, so that a hook of a test runs without the monitor; then acquires them
-  /// again.
+  /// Releases all levels that the calling thread holds, so that a test's hook runs without the monitor. The destructor
+  /// acquires them again.
   class Unlocked {
   public:
     Unlocked() : levels(Monitor::unlockAll()) {}
@@ -38,18 +38,18 @@ public:
   static void unlock();
 
   /// Waits until `done` returns true. Calls `done` with the monitor held: after each change(), and every few
-  /// milliseconds, because host code also writes to memory that kernels poll. `what` names the wait for waiting(), such
-  /// as "NCCL CommSplit". Returns false after a minute, which means a deadlock.
+  /// milliseconds, because host code can write to polled memory without a call of change(). `what` is a name for
+  /// waiting(), such as "NCCL CommSplit". Returns false after a minute, which means a deadlock.
   [[nodiscard]] static bool wait(const std::string &what, const std::function<bool()> &done);
   /// Wakes all threads that wait. The caller must hold the monitor.
   static void change();
 
   /// Returns the number of threads in wait(what).
   static size_t waiting(const std::string &what);
-  /// Waits until `threads` threads are in wait(what), so that a test can act while they wait. Ends the process after a
-  /// minute.
+  /// Waits until at least `threads` threads are in wait(what), so that a test can act while they wait. Ends the process
+  /// after a minute.
   static void awaitWaiting(const std::string &what, size_t threads = 1);
-  /// Prints `message` and all waits, and ends the process.
+  /// Prints `message` and the number of threads in each wait, and ends the process.
   [[noreturn]] static void fail(const std::string &message);
 
 private:

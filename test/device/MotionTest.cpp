@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the memory accesses of one run, for each opcode and protocol: each byte is loaded and stored as often as
-// necessary, no other byte is touched, and accesses have the expected widths.
+// Tests the memory accesses of one run (kernel::TileRun), for each opcode and protocol. Each byte is loaded and stored
+// only as often as necessary, no other byte is accessed, and accesses have the expected widths.
 #include "BundleBuilder.h"
 #include "CountingMachine.h"
 #include "kernel/LL128.h"
@@ -17,18 +17,19 @@ using kernel::Protocol;
 
 namespace {
 
-/// Parameters of a run. `sourceAt` and `targetAt` are distances from a multiple of 128.
+/// Parameters of a run. `sourceAt` and `targetAt` are the distances of the source and target from a multiple of 128, in
+/// bytes.
 struct Shot {
   Opcode opcode;
   uint64_t bytes;
   uint32_t sourceAt = 0, targetAt = 0;
   uint64_t inMessage = 0;
   uint64_t nominalBytes = bytes;
-  bool inPlace = false; ///< the target is the source
+  bool inPlace = false; ///< the target buffer is the source buffer
   uint32_t threads = 64;
 };
 
-/// A reduction that is not commutative and acts on each byte independently of the element size.
+/// A reduction that is not commutative: it subtracts bytes, whatever the element size.
 template <uint32_t ElementBytes>
 struct BytesArithmetic {
   static constexpr uint32_t elementBytes = ElementBytes;
@@ -51,7 +52,8 @@ void fill(Memory &memory, uint32_t seed) {
     memory[i] = static_cast<std::byte>((i * 37 + i / 256 * 11 + seed) & 0xff);
 }
 
-/// The bytes of a slot that hold some bytes of data.
+/// A range of bytes in a FIFO slot. inSlot() returns the range that holds `bytes` bytes of a message's data from byte
+/// `begin` on.
 struct Extent {
   uint64_t begin, bytes;
 };
@@ -81,10 +83,11 @@ public:
     second = copyOf(from);
   }
 
-  /// Runs the opcode and checks its accesses and results. Returns a text of all accesses.
+  /// Runs the opcode and checks its accesses and results. Returns the text of Accounts::text() for all accesses.
   std::string run() {
     const Extent out = inSlot(P, shot.inMessage, P == Protocol::Simple ? shot.bytes : shot.nominalBytes);
-    const Extent in = flags.sends ? out : inSlot(P, shot.inMessage, shot.bytes); // senders receive the whole message
+    // A step that also sends forwards the nominal bytes, so it loads them all.
+    const Extent in = flags.sends ? out : inSlot(P, shot.inMessage, shot.bytes);
     Accounts accounts;
     accounts.all = {{"source", from, shot.bytes},
                     {"target", to, shot.inPlace ? 0 : shot.bytes},
@@ -96,7 +99,7 @@ public:
     return accounts.text();
   }
 
-  /// Returns the number of threads that stop if a line of the message has not arrived.
+  /// Clears a line of the message, as if it had not arrived. Returns the number of threads that stop because of this.
   uint32_t stopped(uint32_t line) {
     const uint64_t lineBytes = inSlot(P, 0, 1).bytes;
     std::fill_n(incoming.begin() + static_cast<ptrdiff_t>(line * lineBytes), lineBytes, std::byte{});
@@ -139,7 +142,8 @@ private:
         << what << ", not all " << int{times} << " times";
   }
 
-  /// Checks the number of accesses to each byte. LL128 loads a line again after its flag has arrived.
+  /// Checks the number of accesses to each byte. LL128 loads each line twice, the second time after its flag has
+  /// arrived.
   void expectBytes(const Accounts &accounts) const {
     EXPECT_EQ(accounts.strays, 0u);
     for (const Account &account : accounts.all)
@@ -190,7 +194,7 @@ bool isOf(Protocol protocol, Opcode opcode) {
   return protocol == Protocol::Simple || !kernel::OpcodeFlags(static_cast<uint8_t>(opcode)).isLocal();
 }
 
-/// Tests many alignments of both sides, runs of fewer and of more elements than threads, whole and short slots.
+/// Tests runs with fewer and with more elements than threads, in whole and in short slots.
 template <Protocol P, uint32_t ElementBytes>
 void expectEachByteOnce(Opcode opcode, uint32_t sourceAt, uint32_t targetAt) {
   for (uint64_t bytes : {0, 8, 56, 136, 240, 1336, 1104})
@@ -224,7 +228,8 @@ void expectEachByteOnceOfAllTypes() {
   expectEachByteOnce<P, 8>();
 }
 
-/// Accesses to each side: loads of the sides that a step reads, stores to the sides that it writes.
+/// Expected accesses to each side of a step by width: loads of a side that the opcode reads, and stores to a side that
+/// it writes.
 struct Widths {
   Account::ByWidth source, target, in, out;
 };
@@ -248,7 +253,7 @@ std::string textOf(Opcode opcode, const Widths &widths) {
   return accounts.text();
 }
 
-/// Checks the access widths of a run with each of the opcodes.
+/// Runs each of the opcodes and checks the widths of its accesses.
 template <Protocol P, uint32_t ElementBytes>
 void expectWidths(Shot shot, const Widths &widths, std::vector<Opcode> opcodes = {std::begin(all), std::end(all)}) {
   for (Opcode opcode : opcodes) {
@@ -277,14 +282,14 @@ TEST(Motion, eachByteOnceUnderLL128) {
   expectEachByteOnceOfAllTypes<Protocol::LL128>();
 }
 
-/// 240 bytes are 15 packs, 30 lines of LL, or two lines of LL128. LL128 loads a line again after its flag has arrived.
+/// 240 bytes of data are 15 packs, 30 lines of LL, or two lines of LL128. LL128 loads each line twice.
 TEST(Motion, alignedRuns) {
   expectWidths<Protocol::Simple, 1>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 15}}, {{16, 15}}});
   expectWidths<Protocol::Simple, 2>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 15}}, {{16, 15}}});
   expectWidths<Protocol::Simple, 8>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 15}}, {{16, 15}}});
   expectWidths<Protocol::LL, 2>({any, 240}, {{{8, 30}}, {{8, 30}}, {{16, 30}}, {{16, 30}}});
   expectWidths<Protocol::LL128, 2>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 32}}, {{16, 16}}});
-  // several rounds of all threads, with the largest number of loads in flight, and a remainder
+  // enough for several rounds of all threads with the largest number of loads in flight, and for a remainder
   expectWidths<Protocol::Simple, 2>({any, 9600}, {{{16, 600}}, {{16, 600}}, {{16, 600}}, {{16, 600}}});
 }
 
@@ -297,7 +302,8 @@ TEST(Motion, headsAndTails) {
   expectWidths<Protocol::Simple, 2>({any, 6, 2, 2, 2}, {{{2, 3}}, {{2, 3}}, {{2, 3}}, {{2, 3}}});
 }
 
-/// Under LL and LL128, narrow accesses are within a line. Each side uses the widths of its own alignment.
+/// Under LL and LL128, only the local sides have narrow accesses, for the last data of a message. Each local side uses
+/// the widest accesses that its own alignment allows.
 TEST(Motion, headsAndTailsOfLines) {
   expectWidths<Protocol::LL, 2>({any, 230}, {{{8, 28}, {2, 3}}, {{8, 28}, {2, 3}}, {{16, 29}}, {{16, 29}}});
   expectWidths<Protocol::LL128, 2>({any, 230}, {{{16, 14}, {2, 3}}, {{16, 14}, {2, 3}}, {{16, 32}}, {{16, 16}}});
@@ -306,7 +312,8 @@ TEST(Motion, headsAndTailsOfLines) {
                                    {{{16, 7}, {8, 1}, {1, 3}}, {{8, 15}, {1, 3}}, {{16, 32}}, {{16, 16}}});
 }
 
-/// If the alignments of sides differ, all sides use the widest unit to which their difference is aligned.
+/// Under Simple, all sides use the widest unit of which the distances between their addresses are multiples. Under LL
+/// and LL128, each local side uses the widest unit that its own alignment allows.
 TEST(Motion, sidesOfDifferentAlignment) {
   const std::vector<Opcode> sourceUnlike{Opcode::Send,           Opcode::Copy,           Opcode::Reduce,
                                          Opcode::RecvReduceCopy, Opcode::RecvReduceSend, Opcode::RecvReduceCopySend};
@@ -319,7 +326,7 @@ TEST(Motion, sidesOfDifferentAlignment) {
   }
   expectWidths<Protocol::Simple, 1>({any, 240, 1}, {{{1, 240}}, {{1, 240}}, {{1, 240}}, {{1, 240}}}, sourceUnlike);
   expectWidths<Protocol::Simple, 4>({any, 240, 4}, {{{4, 60}}, {{4, 60}}, {{4, 60}}, {{4, 60}}}, sourceUnlike);
-  // in units of 4 except the first and last element
+  // units of 4, except for the first and last element
   const Account::ByWidth some{{4, 59}, {2, 2}};
   expectWidths<Protocol::Simple, 2>({any, 240, 6, 2}, {some, some, some, some}, {Opcode::Copy, Opcode::Reduce});
   for (uint32_t unit : {8, 4, 2}) {
@@ -330,8 +337,8 @@ TEST(Motion, sidesOfDifferentAlignment) {
   }
 }
 
-/// In LL128 the last lane of each line checks the flag. On a GPU the other lanes of the line stop, too; on this machine
-/// each lane acts alone.
+/// In LL128 the last lane of each line checks the flag. On a GPU all lanes of the warp stop together; on
+/// CountingMachine each lane acts alone, so only the last lane of the line stops.
 TEST(Motion, everyLineIsWaitedFor) {
   for (uint32_t line = 0; line < 30; ++line)
     EXPECT_EQ((Range<Protocol::LL, 4>({Opcode::Recv, 240}).stopped(line)), 1u) << line;

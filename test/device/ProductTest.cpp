@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the GPU's operations on elements before or after a reduction with the host's. The GPU code is compiled for
-// the host. Tests all values of narrow types and many of other types, including special values as factors.
+// Compares the GPU's multiplications before a reduction and divisions after a reduction with the host's. The GPU code
+// is compiled for the host. Tests all values of types up to 16 bits, and many values of wider types. The factors
+// include special values.
 #include "Oracle.h"
 #include "host/Random.h"
 #include "host/Reduce.h"
@@ -11,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-// Host version of a function that CUDA's headers lack for the host.
+// Host versions of functions that CUDA's headers have only for the GPU.
 static double __longlong_as_double(long long bits) {
   return std::bit_cast<double>(bits);
 }
@@ -37,14 +38,15 @@ T ofBits(uint64_t bits) {
   return std::bit_cast<T>(static_cast<BitsOf<T>>(bits));
 }
 
-/// Returns the values at which floats and integers change behaviour: every power of two and its neighbours, with both
-/// signs. These include zeros, subnormals, infinities and NaNs of all types.
+/// Returns bit patterns of `width` bits at which floats and integers change behaviour: each power of two and its two
+/// neighbours, infinities and ones. Each pattern also occurs with the sign bit set, and with all bits inverted. Zeros,
+/// subnormals and NaNs of all types are among them.
 std::vector<uint64_t> edges(uint32_t width) {
   std::vector<uint64_t> bits{0};
   for (uint32_t shift = 0; shift < width; ++shift)
     for (uint64_t beside : {-1, 0, 1})
       bits.push_back((uint64_t{1} << shift) + beside);
-  for (uint64_t top : {0x7c00, 0x7f80, 0x0380, 0x3c00, 0x3f80}) // infinities, a subnormal bfloat16, ones
+  for (uint64_t top : {0x7c00, 0x7f80, 0x0380, 0x3c00, 0x3f80}) // infinities, a subnormal half, ones
     bits.push_back(width < 16 ? top >> 8 : top << (width - 16));
   bits.push_back(uint64_t{0x7ff} << 52), bits.push_back(uint64_t{0x3ff} << 52);
   for (size_t i = bits.size(); i-- > 0;)
@@ -52,7 +54,7 @@ std::vector<uint64_t> edges(uint32_t width) {
   return bits;
 }
 
-/// Returns all values of types up to 16 bits; of wider types edges() and random values.
+/// Returns all values of a type of up to 16 bits. For a wider type, returns edges() and random values.
 template <typename T>
 std::vector<T> someElements(ElementType type) {
   std::vector<T> elements;
@@ -69,7 +71,8 @@ std::vector<T> someElements(ElementType type) {
   return elements;
 }
 
-/// Returns factors in the type in which products are computed.
+/// Returns the bits of factors in `Compute`, the type in which products are computed: edges(), reciprocals and random
+/// values.
 template <typename Compute>
 std::vector<uint64_t> someFactors(ElementType type) {
   std::vector<uint64_t> factors = edges(8 * sizeof(Compute));

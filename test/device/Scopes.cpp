@@ -54,8 +54,8 @@ void Scopes::requireUsed(uint32_t block) const {
     std::abort(); // the last fence was wider than necessary
 }
 
-/// Keeps the fence of a block that returns batches: the end of a call also returns a batch, after the fences of its
-/// steps.
+/// A block that returns slots in batches keeps its fence: at the end of a call it returns the last batch without a
+/// further fence.
 void Scopes::passed(uint32_t block) {
   requireUsed(block);
   if (!returnsBatches[block])
@@ -67,13 +67,13 @@ void Scopes::fenced(uint32_t block, Scope scope) {
   if (scope == Scope::System)
     fences[block] = Fence::SystemUnused;
   else if (!returnsBatches[block] || fences[block] == Fence::None)
-    fences[block] = Fence::Gpu; // otherwise the earlier fence still applies to the batch
+    fences[block] = Fence::Gpu; // otherwise the batch still needs the earlier fence, which can have system scope
 }
 
 void Scopes::use(uint32_t block, Scope scope) {
   Fence &fence = fences[block];
   if (fence == Fence::None || (scope == Scope::System && fence == Fence::Gpu))
-    std::abort(); // a thread could see the published value before the data
+    std::abort(); // another thread could see the published value before the data
   if (scope == Scope::System)
     fence = Fence::System;
 }

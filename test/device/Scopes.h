@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that each fence and strong access of a launch has exactly the required scope: the system for memory that the
-// host or a peer outside of the launch accesses, otherwise the GPU. The ends of the connections determine the required
-// scope. Aborts the process on a wrong scope. Also aborts if a block publishes a value without a fence since its last
-// barrier, because other threads can have loaded and stored before that barrier.
+// Checks that each fence and strong access of a launch has exactly the required scope. Memory that the host or a peer
+// outside of the launch accesses requires system scope. All other memory requires GPU scope. The two ends of a
+// connection show whether the peer is in the launch. Aborts the process on a wrong scope. Also aborts if a block
+// publishes a value without a fence since its last barrier: only such a fence covers the loads and stores that other
+// threads of the block made before the barrier.
 #pragma once
 
 #include "kernel/Image.h"
@@ -23,11 +24,11 @@ public:
   /// Notes a fence of the block's leader.
   void fenced(uint32_t block, kernel::Scope scope);
   void published(uint32_t block, const uint64_t *counter, kernel::Scope scope);
-  /// Checks a put or signal. The network reads memory, so a fence of system scope must precede.
+  /// Checks a put or signal. The network reads memory, so the block must have executed a fence of system scope before.
   void put(uint32_t block);
 
 private:
-  /// The last fence of a block since its last barrier.
+  /// The last fence of a block since its last barrier. SystemUnused: nothing was published at system scope after it.
   enum class Fence : uint8_t { None, Gpu, SystemUnused, System };
 
   void require(const uint64_t *counter, kernel::Scope scope) const;
@@ -36,9 +37,10 @@ private:
 
   std::unordered_map<const uint64_t *, kernel::Scope> scopes; ///< required scope of each counter of the launch
   std::vector<Fence> fences;                                  ///< for each block
-  /// For each block: whether it returns slots over a network in batches, so that some fences precede no return.
+  /// For each block: whether it returns slots over a network in batches. Then a fence of system scope may be unused,
+  /// because not every step returns a batch.
   std::vector<bool> returnsBatches;
-  bool hasNetwork = false; ///< all peers then count as outside of the launch
+  bool hasNetwork = false; ///< whether any connection uses the network; then all peers count as outside of the launch
 };
 
 } // namespace gc3::test

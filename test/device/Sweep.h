@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats a test, and makes a different call into the fakes fail each time. Each run gives a line of text: the failing
-// call, then the result. Equal lines are kept once, so that a test can compare all possible results with one text.
+// Repeats a test; in each run another call of the fakes fails. Each run gives a line of text: the failing call, then
+// the result. Identical lines are kept once, so that a test can compare all possible results with one text.
 #pragma once
 
 #include "FakeCuda.h"
@@ -25,7 +25,7 @@ inline std::string nameOf(gc3Result_t code) {
   }
 }
 
-/// Replaces numbers that differ between runs, sizes or platforms by #.
+/// Replaces ranks, devices and allocation sizes by #, because they differ between runs or platforms.
 inline std::string withoutNumbers(std::string text) {
   for (const std::string before : {"rank ", "device ", "allocating "})
     for (size_t at = text.find(before); at != std::string::npos; at = text.find(before, at)) {
@@ -42,14 +42,14 @@ inline void replaceAll(std::string &text, std::string_view what, std::string_vie
     text.replace(at, what.size(), by);
 }
 
-/// Shortens a message: replaces the texts of the fakes by the name of the fake.
+/// Shortens a message: replaces the error text of a fake by [CUDA] or [NCCL].
 inline std::string brief(std::string text) {
   replaceAll(text, ": fake failure (CUDA error 2)", " [CUDA]");
   replaceAll(text, ": NCCL error 2", " [NCCL]");
   return withoutNumbers(std::move(text));
 }
 
-/// Returns the result code and the message.
+/// Returns "ok", or the name of the result code and the shortened message.
 inline std::string describe(const core::Outcome &outcome) {
   EXPECT_EQ(outcome.text.empty(), outcome.ok());
   return outcome.ok() ? "ok" : nameOf(outcome.code) + ": " + brief(outcome.text);
@@ -76,12 +76,13 @@ inline std::string together(const std::set<std::string> &said) {
 
 class Sweep {
 public:
-  /// Calls `run` repeatedly, with a fake in which no call or one call fails. `run` returns the result as text. If `run`
-  /// sets the fake's `calls` to 0, the calls before that do not fail.
+  /// Calls `run` repeatedly: first with a fake in which no call fails, then once for each call with a fake in which
+  /// that call fails. `run` returns the result as text. To exempt its preparations, `run` sets the fake's `failAt` to 0
+  /// before them. After them, it restores `failAt` and sets `calls` to 0.
   template <typename Run>
   void over(Run run) {
     uint64_t calls = 1;
-    for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
+    for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: no call fails
       SCOPED_TRACE("call " + std::to_string(failing));
       FakeCuda fake;
       fake.failAt = failing;

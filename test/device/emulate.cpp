@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// emulate [--first SEED] [--seeds N] BUNDLE...: runs every program of the bundles on the emulated GPU. Seeds choose
-// types, operations, protocols, counts, slots and blocks. Prints the first failure and the command that repeats it.
+// emulate [--first SEED] [--seeds N] BUNDLE...: runs every program of the bundles N times on the emulated GPU. The seed
+// of a run determines its element type, operation, protocol, count, FIFO slots and number of threads. Prints the first
+// failure and the command that repeats it.
 #include "Emulation.h"
 
 #include "core/Layout.h"
@@ -18,7 +19,8 @@ static test::EmulationOptions choose(const bundle::fbs::Program &program, uint64
   test::EmulationOptions options;
   options.type = static_cast<core::ElementType>(random.below(core::elementTypeCount));
   options.op = static_cast<core::ReduceOp>(random.below(4));
-  // A proof under LL or LL128 also holds under Simple, which orders more. The reverse is false.
+  // A program that is proved correct under LL or LL128 is correct under Simple, too, which orders more. The reverse is
+  // false.
   options.sizes.protocol =
       random.below(4) == 0 ? kernel::Protocol::Simple : static_cast<kernel::Protocol>(program.protocol());
   options.sizes.slots = program.min_fifo_slots() + static_cast<uint32_t>(random.below(3));
@@ -52,7 +54,7 @@ int main(int argc, char **argv) {
       return std::fprintf(stderr, "%s: %s\n", argv[i], status.message.c_str()), 2;
     for (uint32_t program = 0; program < file->programCount(); ++program)
       for (uint64_t run = 0; run != seeds; ++run, ++runs) {
-        const uint64_t seed = first + runs; // each program uses other seeds
+        const uint64_t seed = first + runs; // different programs use different seeds
         test::EmulationOptions options = choose(file->program(program), seed);
         if (std::string problem = test::emulate(*file, program, options); !problem.empty()) {
           std::printf("%s, program %u: %s %s, protocol %u, %u slots of %llu bytes, count %llu, %u threads, off by %u, "

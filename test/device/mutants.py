@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that the tests of device code notice wrong code.
 
-mutants.py BUILD [BUNDLE...]: changes one thing of runtime/kernel and runtime/plan at a time in a copy of the source
-tree, builds device-test and emulate there with the settings of BUILD, and runs both, emulate on the bundles. Prints a
-table; fails if no test notices a change.
+mutants.py BUILD [BUNDLE...]: makes one change to runtime/kernel or runtime/plan at a time in a copy of the source tree,
+and builds device-test and emulate there with the settings of BUILD. Runs device-test, and runs emulate on the bundles.
+Prints a table. Fails if there is a change that no test notices.
 """
 import os
 import sys
@@ -11,7 +11,7 @@ import sys
 sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import mutant_runner  # pylint: disable=wrong-import-position
 
-# Each mutant: its name, the file, a text, and the text's replacement.
+# Each mutant has a name, a file, a text that occurs once in the file, and the text's replacement.
 MUTANTS = [
     ("no barrier after the data", "kernel/Interpreter.h", "machine.barrier();\n    if (shared.moveStopped", "if (shared.moveStopped"),
     ("no fence", "kernel/Interpreter.h", "machine.fence(signalsArrival", "if (false) machine.fence(signalsArrival"),
@@ -54,7 +54,7 @@ MUTANTS = [
 
 
 def commands_on(bundles):
-    """Returns the commands that must notice a mutant, given the build folder."""
+    """Returns a function from a build folder to the commands that must notice a mutant."""
     return lambda build: [
         ("device-test", [os.path.join(build, "test/device/device-test"), "--gtest_fail_fast"], 900),
         ("emulate", [os.path.join(build, "test/device/emulate"), "--seeds", "40", *bundles], 900),

@@ -34,7 +34,7 @@ def examples():
 
 
 def under(protocol, source):
-    """Returns the program with another protocol, so that the compiler adds the waits that this protocol needs."""
+    """Returns the source of the program, changed to `protocol`. The compiler then adds the waits that it needs."""
     source = re.sub(r"(?m)^ *protocol \w+;\n", "", source)
     changed, count = re.subn(r"(?m)^(program [^{]*\{)", rf"\1\n    protocol {protocol};", source)
     assert count > 0, source
@@ -66,7 +66,7 @@ def main():
                     compile_program(arguments.gc3c, folder, f"{name}-{protocol}", under(protocol, source), params))
         for seed in range(arguments.random):
             source = generate(seed).source()
-            if "tb = " not in source:  # pins to thread blocks can conflict
+            if "tb = " not in source:  # such a program assigns thread blocks itself, and the assignments can conflict
                 bundles.append(compile_program(arguments.gc3c, folder, f"random-{seed}", source, []))
         return subprocess.run([arguments.emulate, "--seeds", str(arguments.seeds), *bundles], check=False).returncode
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of CUDA functions that allocates device memory from one buffer.
+// A table of CUDA functions whose allocations of device memory come from one given buffer.
 #pragma once
 
 #include "cuda/Cuda.h"
@@ -8,7 +8,7 @@
 
 namespace gc3::test {
 
-/// Only one arena can exist at a time, because the functions of a table have no place for an object.
+/// Only one arena can exist at a time, because the functions in a CUDA table have no parameter for an object.
 class Arena {
 public:
   Arena(const cuda::Cuda &cuda, std::byte *memory, uint64_t bytes);
@@ -16,10 +16,10 @@ public:
   Arena(const Arena &) = delete;
   Arena &operator=(const Arena &) = delete;
 
-  /// Returns the functions of CUDA, except that device memory comes from the arena. Memory is reused only after
-  /// clear().
+  /// Returns the table. Its allocate() takes memory from the buffer, and its release() does nothing: memory is free
+  /// again only after clear().
   const cuda::Cuda &cuda() const { return table; }
-  /// Makes the whole buffer available again. No earlier allocation may be in use.
+  /// Frees all allocations, which must no longer be in use.
   void clear() { used = 0; }
   /// Returns the number of allocated bytes.
   uint64_t taken() const { return used; }

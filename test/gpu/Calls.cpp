@@ -11,12 +11,12 @@ using core::ReduceOp;
 
 namespace {
 
-/// Zero, fewer than chunks, odd numbers, numbers that divide evenly, and a number that needs several tiles if it has
-/// few blocks.
+/// Counts: zero, fewer elements than chunks, odd numbers, numbers that chunks divide evenly, and a number that needs
+/// several tiles. mostCount() limits the last one for programs with many blocks.
 constexpr uint64_t counts[] = {0, 1, 7, 64, 1000, 4099, 65536, 1000003};
 
-/// Limit of the elements in the buffers of all ranks, so that the host repeats the call in about a second. An AllToAll
-/// of 32 ranks has 2048 blocks.
+/// Limit of the total number of elements in the buffers of all ranks. With it, the host repeats a call in about a
+/// second. For example, the buffers of an AllToAll on 32 ranks have 2048 blocks in total.
 constexpr uint64_t mostElements = 16 << 20;
 
 } // namespace
@@ -25,7 +25,7 @@ uint64_t mostCount(const Subject &subject) {
   const core::Program &program = *subject.loaded.program;
   core::Layout layout;
   if (!layout.compute(program, 1, 1, {.tileElements = 1}).empty())
-    return 1; // no call has a layout; the first call reports the reason
+    return 1; // no count has a layout; the first call reports the reason
   uint64_t blocks = 1;
   for (const core::RankLayout &rank : layout.ranks)
     blocks += rank.input.elements + rank.output.elements;

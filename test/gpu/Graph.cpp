@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests graphs. A captured call is a launch with its arguments. Counters in device memory persist across replays, and
-// each replay loads scalars from device memory.
+// Tests CUDA graphs with captured calls. A graph contains a launch with its arguments, so every replay has the same
+// arguments. Counters in device memory persist across replays. Each replay loads the scalars from device memory.
 #include "OnGpu.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace gc3::test {
 
 namespace {
 
-/// Captures one call into an executable graph.
+/// Captures one call, and instantiates it as `executable`. Returns an error message, or an empty string.
 std::string capture(const Subject &subject, const DeviceBuffers &buffers, cudaGraphExec_t &executable) {
   if (cudaError_t error = cudaStreamBeginCapture(subject.stream, cudaStreamCaptureModeThreadLocal);
       error != cudaSuccess)
@@ -25,7 +25,7 @@ std::string capture(const Subject &subject, const DeviceBuffers &buffers, cudaGr
   return !outcome.ok() ? outcome.text : error == cudaSuccess ? "" : cudaGetErrorString(error);
 }
 
-/// A call on another stream. gc3 orders it after a running replay, and a later replay after it.
+/// A call on another stream. gc3 must order the call after a replay that still runs, and later replays after the call.
 class Beside {
 public:
   explicit Beside(const Subject &subject)
@@ -41,7 +41,8 @@ public:
     const std::string problem = trial.prepare();
     return problem.empty() ? buffers.make() : problem;
   }
-  /// Fills the buffers and waits until the GPU is idle. Call before launching, because the wait prevents an overlap.
+  /// Fills the buffers and waits until the GPU is idle. Call it before the graph launch and the call, so that these can
+  /// overlap.
   std::string fill() { return buffers.fill(); }
   std::string call() { return subject.world.call(buffers.requests(), other.stream).text; }
   std::string finishAndCompare() {
@@ -61,7 +62,7 @@ std::string launch(cudaGraphExec_t executable, cudaStream_t stream) {
   return error == cudaSuccess ? "" : cudaGetErrorString(error);
 }
 
-/// Launches the graph, with a call before it or after it.
+/// Launches the graph, and makes a call on another stream directly before it (`first`) or after it.
 std::string launchBeside(const Subject &subject, cudaGraphExec_t executable, Beside &beside, bool first) {
   std::string problem = beside.fill();
   if (problem.empty() && first)
@@ -85,7 +86,7 @@ std::string replay(const Subject &subject, Beside &beside, cudaGraphExec_t execu
       problem = finish(subject);
     if (problem.empty())
       problem = buffers.compare();
-    if (problem.empty() && i % 4 == 0) // messages continue on the connections that the replay used
+    if (problem.empty() && i % 4 == 0) // an ordinary call on the connections that the replay used
       problem = callOnce(subject, {.count = 100 + static_cast<uint64_t>(i), .seed = static_cast<uint64_t>(i)});
     if (!problem.empty())
       return "replay " + std::to_string(i) + ": " + problem;

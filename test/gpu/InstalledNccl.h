@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the installed NCCL at run time, so that tests and benchmarks build without it.
+// Loads the installed NCCL at run time, so that tests and benchmarks can be built without NCCL.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,7 +8,7 @@
 
 namespace gc3::test {
 
-/// NCCL's functions. As in a program that is linked to NCCL, functions of a preloaded library have priority.
+/// NCCL's functions. A function of a preloaded interposer replaces NCCL's, as in a program that is linked with NCCL.
 struct InstalledNccl {
   int version = 0;
   int (*commInitAll)(void **, int, const int *) = nullptr;
@@ -21,18 +21,19 @@ struct InstalledNccl {
   int (*alltoAll)(const void *, void *, size_t, int, void *, cudaStream_t) = nullptr;
   const char *(*getErrorString)(int) = nullptr;
 
-  /// Loads NCCL, from the path GC3_NCCL_LIB if it is set. Returns an error message, or an empty string.
+  /// Loads NCCL from the path in the environment variable GC3_NCCL_LIB, or libnccl.so.2 if the variable is not set.
+  /// Returns an error message, or an empty string.
   std::string find();
 };
 
-/// First version with windows that programs can use.
+/// The first NCCL version whose windows gc3 can use.
 inline constexpr int firstWithWindows = 22807;
-/// First version in which ranks can share a GPU, if NCCL_MULTI_RANK_GPU_ENABLE is set.
+/// The first NCCL version that lets ranks share a GPU, if NCCL_MULTI_RANK_GPU_ENABLE is set.
 inline constexpr int severalRanksOnAGpu = 23003;
 
-/// Allows `ranks` ranks of NCCL on a GPU, and limits the thread blocks of each so that the thread blocks of all ranks
-/// fit at once, because they wait for each other. Variables that are set already keep their values. Call before
-/// creating a communicator.
+/// Sets environment variables that let `ranks` ranks share GPU 0. NCCL's kernels of these ranks wait for each other, so
+/// this also limits the thread blocks of a rank: those of all ranks must fit on the GPU at once. Variables that are
+/// already set keep their values. Call it before a communicator is created.
 void shareGpu(int ranks);
 
 } // namespace gc3::test

@@ -12,7 +12,8 @@ std::string errorText(cudaError_t error, const char *doing) {
   return error == cudaSuccess ? "" : std::string(doing) + ": " + cudaGetErrorString(error);
 }
 
-/// Returns the element that rank `rank` sends at `place`: not negative, and so small that sums over 32 ranks are exact.
+/// Returns the element that a rank sends at index `place`. It is not negative, and below 1000003, so that a sum over 32
+/// ranks does not overflow.
 int32_t valueAt(size_t rank, size_t place) {
   return static_cast<int32_t>((place * 31 + rank * 1009) % 1000003);
 }
@@ -218,7 +219,8 @@ std::string NcclJob::callAndCompare(JobCollective collective, size_t count, bool
   return problem.empty() ? compare(collective, count, inPlace) : problem;
 }
 
-/// Makes the streams of all ranks depend on the first rank's stream, and that stream on them.
+/// Enqueues `calls` so that a capture of the first rank's stream contains the streams of all ranks: these first wait
+/// for the first rank's stream, and in the end it waits for them.
 std::string NcclJob::forkAndJoin(const std::function<std::string()> &calls) {
   std::string problem = errorText(cudaEventRecord(begun, ranks[0].stream), "forking streams");
   for (size_t i = 1; i < ranks.size() && problem.empty(); ++i)
@@ -262,7 +264,7 @@ std::string NcclJob::replayAndCompare(JobCollective collective, size_t count) {
       problem = synchronize();
     if (problem.empty())
       problem = compare(collective, count, false);
-    if (problem.empty()) // messages continue on the connections that the replay used
+    if (problem.empty()) // an ordinary call on the connections that the replay used
       problem = callAndCompare(collective, count / 2, false);
   }
   if (executable)

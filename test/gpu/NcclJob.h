@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of a real NCCL communicator in one process, each with a stream and buffers, and collectives with known results.
+// All ranks of a real NCCL communicator in one process. Each rank has a stream and buffers. Makes collective calls, and
+// compares their results with the expected ones.
 #pragma once
 
 #include "InstalledNccl.h"
@@ -26,15 +27,15 @@ public:
   NcclJob(const NcclJob &) = delete;
   NcclJob &operator=(const NcclJob &) = delete;
 
-  /// Creates ranks on the GPUs `devices[r]`, with buffers for calls of up to `mostCount` elements. Like the following
-  /// functions, returns an error message or an empty string.
+  /// Creates rank r on GPU `devices[r]`, for each r, with buffers for calls of up to `mostCount` elements. This
+  /// function and the following ones return an error message, or an empty string.
   std::string make(const std::vector<int> &devices, size_t mostCount);
-  /// Creates gc3 communicators. Later calls use them.
+  /// Creates a gc3 communicator for each rank. Later calls use the gc3 communicators and not NCCL.
   std::string attach(gc3Bundle_t bundle);
 
-  /// Makes a call on all ranks, waits for it, and compares its results.
+  /// Makes a call on all ranks, waits until it has completed, and compares its results.
   std::string callAndCompare(JobCollective collective, size_t count, bool inPlace);
-  /// Captures a call and replays it several times. The call must have been made before.
+  /// Captures a call and replays it several times. callAndCompare() must have made such a call before the capture.
   std::string replayAndCompare(JobCollective collective, size_t count);
 
 private:
@@ -48,7 +49,7 @@ private:
   };
   size_t sendElements(JobCollective collective, size_t count) const;
   size_t recvElements(JobCollective collective, size_t count) const;
-  /// Returns the addresses from which a rank reads and to which it writes.
+  /// Returns the send and receive addresses of rank `number`.
   std::pair<int32_t *, int32_t *> buffers(const Rank &rank, size_t number, JobCollective collective, size_t count,
                                           bool inPlace) const;
   std::string fill(JobCollective collective, size_t count, bool inPlace);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu-nccl-test BUNDLE...: makes calls on ranks of a real NCCL communicator through gc3CommInit. The number of ranks is
-// that of each bundle's programs (nccl.gc3). With TEST_FRONT=1, calls NCCL's functions instead, for tests of the
-// interposer with LD_PRELOAD. Without bundles, only checks that there are a GPU and an NCCL. Each rank has a GPU if
-// there are enough, otherwise all ranks share the first, which NCCL 2.30.3 and later allow. The exit status is 77 if
-// there is no GPU or no NCCL.
+// gpu-nccl-test BUNDLE...: makes collective calls on the ranks of a real NCCL communicator, through gc3CommInit. A
+// communicator has as many ranks as the programs of the bundle, which come from nccl.gc3. With TEST_FRONT=1, calls
+// NCCL's functions instead, to test the interposer with LD_PRELOAD. Without a BUNDLE, only checks that there are a GPU
+// and an NCCL. If there are enough GPUs, each rank has its own GPU. Otherwise all ranks share the first GPU, which NCCL
+// 2.30.3 and later allow. The exit status is 77 if there is no GPU or no NCCL.
 #include "NcclJob.h"
 
 #include <cstdio>
@@ -16,7 +16,7 @@ namespace {
 constexpr int skipped = 77;
 constexpr size_t mostCount = 1 << 20;
 
-/// Returns the GPU of each rank, or an empty list if this machine can't run `ranks` ranks.
+/// Returns the GPU number of each rank, or an empty list if this machine can't run `ranks` ranks.
 std::vector<int> devicesFor(int ranks, int gpus, int version) {
   std::vector<int> devices(static_cast<size_t>(ranks), 0);
   if (ranks <= gpus)

@@ -34,7 +34,7 @@ std::string DeviceBuffers::fill() {
         !problem.empty())
       return problem;
   }
-  return errorText(cudaDeviceSynchronize()); // the stream of the calls does not wait for the copies
+  return errorText(cudaDeviceSynchronize()); // the stream on which calls run does not wait for the copies
 }
 
 std::string DeviceBuffers::compare() const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel that must spill, because it has twice as many live values as registers. Its compilation must fail.
+// A kernel that must spill registers, because it has twice as many live values as a thread has registers. A test checks
+// that its compilation fails.
 
 __global__ void __launch_bounds__(1024, 2) spill(float *data) {
   float values[64];

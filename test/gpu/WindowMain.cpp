@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu-window-test BUNDLE...: tests NCCL windows on a GPU with a communicator of one rank. First checks that data
-// written through the window address from NCCL (comm/Window.h) appears in the rank's own memory. Then runs the programs
-// of the bundles with all ranks on this GPU, and with slots, counters and images in that window, at the address from
-// NCCL. Finally creates a device communicator with libgc3gin.so (GC3_GIN_LIB), if that library matches the installed
+// gpu-window-test BUNDLE...: tests NCCL windows (comm/Window.h) on a GPU, with a communicator of one rank. First checks
+// that NCCL's address of the window and the rank's own address reach the same memory. Then runs the programs of the
+// bundles with all their ranks on this GPU. Their FIFO slots, counters and images are in the window, at NCCL's address.
+// Finally creates a device communicator with libgc3gin.so (GC3_GIN_LIB), if that library is built for the installed
 // NCCL. The exit status is 77 if there is no GPU or no NCCL.
 #include "Arena.h"
 #include "InstalledNccl.h"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int skipped = 77;
 constexpr uint64_t windowBytes = uint64_t{2} << 30;
-constexpr uint64_t slotBytes = 64 << 10; // so small that calls have several tiles
+constexpr uint64_t slotBytes = 64 << 10; // small, so that calls have several tiles
 
 int fail(const std::string &what, const std::string &why) {
   std::fprintf(stderr, "%s: %s\n", what.c_str(), why.c_str());
@@ -31,7 +31,7 @@ std::string errorText(cudaError_t error) {
   return error == cudaSuccess ? "" : cudaGetErrorString(error);
 }
 
-/// Writes through one address of the memory and checks the words through the other.
+/// Writes the window through one of its addresses, and checks its words through the other address.
 std::string compareViews(std::byte *written, const std::byte *read, uint32_t seed, cudaStream_t stream) {
   constexpr uint64_t words = windowBytes / sizeof(uint32_t);
   unsigned long long *wrong = nullptr, count = 0;
@@ -52,7 +52,7 @@ std::string compareViews(std::byte *written, const std::byte *read, uint32_t see
   return problem.empty() && count != 0 ? std::to_string(count) + " words are wrong" : problem;
 }
 
-/// Sets `address` to the address of the window that NCCL returns.
+/// Registers the window and tests both of its addresses. Sets `address` to the address that NCCL returns.
 std::string testWindow(comm::Window &window, cudaStream_t stream, std::byte *&address) {
   core::Outcome outcome = window.reserve(windowBytes, stream);
   if (outcome.ok())

@@ -42,7 +42,7 @@ def folder_of(arguments, parser):
 
 
 def smallest_first(folder):
-    """Returns the bundles in a folder. Few ranks and steps come first, so that many have run before a failure."""
+    """Returns the bundles in a folder, by file size. So bundles with few ranks and steps run before large ones fail."""
     found = sorted(folder.glob("*.gc3b"), key=lambda path: (path.stat().st_size, path.name))
     if not found:
         sys.exit(f"{folder} has no bundles (make_bundles.py)")
@@ -50,8 +50,8 @@ def smallest_first(folder):
 
 
 def ended(process, timeout):
-    """Returns the output of a process. After the timeout or an interrupt, kills the process and all that it has
-    started."""
+    """Waits for a process and returns its output. After the timeout or an interrupt, kills the process and all
+    processes that it has started, and raises the exception again."""
     try:
         return process.communicate(timeout=timeout)[0]
     except BaseException:
@@ -71,9 +71,11 @@ class Session:
         self.not_begun = []
 
     def run(self, name, command, judge, environment=None):
-        """Runs a command unless the budget is used up, and prints a line.
+        """Runs a command, and prints a line with its verdict. Does not run it before the run that --from names, or
+        after the budget is used up.
 
-        `judge(exit status, output)` returns the verdict and its reason. Prints the output if the verdict is FAILED."""
+        `judge(exit status, output)` returns the verdict and its reason. If the verdict is FAILED, also prints the end
+        of the output."""
         if self.first and name != self.first:
             return
         self.first = None
@@ -96,8 +98,8 @@ class Session:
             print("    " + "\n    ".join(output.splitlines()[-40:]), flush=True)
 
     def exit_status(self):
-        """Prints the number of each verdict. Returns the exit status, which also depends on runs that were not
-        begun."""
+        """Prints the number of each verdict. Returns 1 if a run has failed or was not begun. Otherwise returns SKIPPED
+        if all runs were skipped, else 0."""
         print(", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.items()) +
               f" in {time.monotonic() - self.begin:.0f} s")
         if self.first:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs bundles of all examples and of random programs on the GPU, one after the other.
 
-Runs each bundle under its protocol and under Simple, and three bundles ten thousand times. If CUDA's compute-sanitizer
-is installed, also runs small bundles under its checks of memory, races and barriers. make_bundles.py makes the bundles,
-here or on another machine. If there is no GPU, prints this and exits with 77.
+Runs each bundle under its own protocol and under Simple. Makes ten thousand random calls with each of three bundles.
+If CUDA's compute-sanitizer is installed, also runs small bundles under its checks of memory, races and barriers.
+make_bundles.py makes the bundles, here or on another machine. If there is no GPU, prints a line and exits with 77.
 """
 import argparse
 import os
@@ -40,13 +40,14 @@ def command_of(run, bundle, gpu_test, sanitizer):
     if run == "own":
         return [gpu_test, bundle]
     if run == "simple":
-        return [gpu_test, "--simple", bundle] if ".Simple." not in bundle.name else None  # "own" does the same
+        # The run "own" already uses Simple.
+        return [gpu_test, "--simple", bundle] if ".Simple." not in bundle.name else None
     if run == "often":
         return [gpu_test, "--repeats", "10000", bundle] if re.fullmatch(r"ring_allreduce\.\w+\.8\.gc3b", bundle.name) else None
     if not is_sanitized(bundle):
         return None
-    # Kernels take many times as long under a tool. The test checks CUDA errors itself, and some only mean that it must
-    # wait.
+    # Under a sanitizer tool, kernels take many times as long. The tool must not report API errors, because the test
+    # checks them itself, and some errors only mean that it must wait.
     return [sanitizer, "--tool", run, "--report-api-errors", "no", "--error-exitcode", "1", gpu_test, "--kernel-ms", "60000",
             "--repeats", "2", bundle]
 
@@ -74,7 +75,7 @@ def main():
     found = bundles.smallest_first(bundles.folder_of(arguments, parser))
     session = bundles.Session(arguments)
     sanitizer = shutil.which("compute-sanitizer")
-    few_threads = dict({"GC3_THREADS": "128"}, **os.environ)  # kernels need more registers under a tool
+    few_threads = dict({"GC3_THREADS": "128"}, **os.environ)  # under a tool, kernels need more registers
     for run in arguments.runs:
         if run in TOOLS and not sanitizer:
             print(f"SKIPPED: {run}: no compute-sanitizer on the path", flush=True)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes bundles for gpu-test and gpu-nccl-test, which can run on another machine.
 
-Compiles every example for several numbers of ranks and for the protocols under which it can be proven, random programs
-from seeds, and nccl.gc3 (in nccl/). Prints the programs that do not compile. Fails if an example has no bundle, or if
-fewer than three quarters of the random programs compile.
+Compiles every example for several numbers of ranks and for each protocol under which the compiler can prove it. Also
+compiles random programs from seeds, and nccl.gc3, whose bundles go to nccl/. Prints the programs that do not compile.
+Fails if an example has no bundle, or if fewer than three quarters of the random programs compile.
 """
 import argparse
 import pathlib
@@ -19,7 +19,7 @@ sys.path.insert(0, str(TEST / "random"))
 # pylint: disable=wrong-import-position
 from generate import generate
 
-# Values of the examples' parameters: each entry is one size.
+# Values of the examples' parameters, by their names. Each tuple is one size.
 SIZES = {
     ("R",): [(1,), (2,), (3,), (4,), (7,), (8,), (16,), (32,)],
     ("N", "G"): [(1, 2), (2, 2), (2, 4), (3, 3), (4, 8)],
@@ -30,7 +30,7 @@ PROTOCOLS = ["Simple", "LL", "LL128"]
 
 
 def variant(text, protocol):
-    """Returns the program under another protocol than its own."""
+    """Returns the source of the program, changed to run under `protocol`."""
     text = re.sub(r"^\s*protocol \w+;\n", "", text, flags=re.M)
     return re.sub(r"(^program [^{]*\{\n)", rf"\1    protocol {protocol};\n", text, count=1, flags=re.M)
 
@@ -43,7 +43,7 @@ def sizes(text):
 
 def made(gc3c, source, bundle, defines=()):
     """Compiles a source. Returns True on success, otherwise prints the error."""
-    bundle.unlink(missing_ok=True)  # remove the bundle of an earlier run
+    bundle.unlink(missing_ok=True)  # an earlier run may have left a bundle
     run = subprocess.run([gc3c, str(source), *defines, "-o", str(bundle)], capture_output=True, text=True, check=False)
     if run.returncode != 0:
         print(f"{bundle.stem}: {run.stderr.splitlines()[0]}")
@@ -66,8 +66,8 @@ def make_examples(gc3c, output):
 
 
 def make_random(gc3c, output, programs):
-    """Compiles the programs of the first seeds. Some do not compile: their pins to thread blocks can conflict, and some
-    need more thread blocks than allowed."""
+    """Compiles the random programs of the first seeds. Some do not compile: they assign operations to thread blocks in
+    a way that conflicts, or they need more thread blocks than allowed."""
     count = 0
     for seed in range(programs):
         source = output / f"random-{seed}.gc3"

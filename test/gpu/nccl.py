@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs bundles of nccl.gc3 for 1 to 8 ranks with the installed NCCL, one after the other.
 
-First runs gpu-window-test, with all ranks in a window of one rank. Then runs gpu-nccl-test through gc3CommInit, and
-through the interposer, where it checks that programs ran the calls. make_bundles.py makes the bundles, here or on
-another machine. If there is no GPU or no NCCL, prints this and exits with 77.
+First runs gpu-window-test, in which all ranks of a program use the window of one NCCL rank. Then runs gpu-nccl-test
+twice: through gc3CommInit, and through the interposer. With the interposer, also checks that programs ran the calls.
+make_bundles.py makes the bundles, here or on another machine. If there is no GPU or no NCCL, prints a line and exits
+with 77.
 """
 import argparse
 import os
@@ -18,7 +19,7 @@ sys.dont_write_bytecode = True  # write no .pyc files into the source tree
 import bundles
 
 
-SERVED = ["allreduce", "allgather", "reduce_scatter", "alltoall"]  # the programs of nccl.gc3
+SERVED = ["allreduce", "allgather", "reduce_scatter", "alltoall"]  # the names of the programs of nccl.gc3
 
 
 def judge(status, output):
@@ -28,7 +29,7 @@ def judge(status, output):
 
 
 def judge_window(status, output):
-    """Adds informative lines of the output to the reason."""
+    """Like judge(), but if the verdict is right, the reason is the informative lines of the output."""
     verdict, why = judge(status, output)
     if verdict == "right":
         why = "; ".join(line for line in output.splitlines() if line.startswith(("a ", "in a window", "SKIPPED")))
@@ -58,7 +59,7 @@ def main():
         sys.exit(probe)
     # The kernels of ranks on one GPU wait for each other, so each rank's stream needs a separate hardware queue.
     os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
-    os.environ.setdefault("GC3_TIMEOUT_MS", "20000")  # a hanging run reports what it waits for
+    os.environ.setdefault("GC3_TIMEOUT_MS", "20000")  # a kernel that hangs is stopped, and reports what it waits for
     found = bundles.smallest_first(bundles.folder_of(arguments, parser) / "nccl")
     environment = dict(os.environ, TEST_FRONT="1", GC3_DEBUG="INFO", GC3_BUNDLES=":".join(map(str, found)),
                        LD_PRELOAD=os.path.abspath(arguments.front))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares gc3's declarations of NCCL's interface with NCCL's header. Nothing runs: compilation fails at a difference.
+// Compares gc3's declarations of NCCL's interface with NCCL's header. Compilation fails if they differ. Nothing runs.
 #include "ncclapi/Abi.h"
 
 #include <cstddef>
@@ -11,7 +11,7 @@ using namespace gc3::ncclapi;
 
 namespace {
 
-/// Is true for types that are passed in the same way: pointers, numbers of one size, or structs of one size and
+/// True if both types are passed in the same way: pointers, numbers of equal size, or structs of equal size and
 /// alignment.
 template <typename A, typename B>
 constexpr bool areAlike =
@@ -32,7 +32,7 @@ GC3_CHECK(CommInitAll)
 GC3_CHECK(CommInitRank)
 GC3_CHECK(CommInitRankConfig)
 GC3_CHECK(CommInitRankScalable)
-// The header overloads it. This is the exported function.
+// The header overloads ncclTeamLsa. This overload is the exported function.
 constexpr ncclTeam_t (*teamLsa)(ncclComm_t) = ncclTeamLsa;
 static_assert(areAlikeFunctions<signature::TeamLsa, std::remove_pointer_t<decltype(+teamLsa)>>);
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 29, 2)

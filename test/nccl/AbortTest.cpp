@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aborts and revocations on a separate thread, as a watchdog makes them, and threads that each use their own
-// communicators.
+// Tests aborts and revocations on a separate thread, as a watchdog makes them. Also tests threads that each use their
+// own communicators.
 #include "Front.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ Result revoke(Comm comm) {
 
 using Threads = Front;
 
-/// Ends a communicator by an abort, or by a revocation, which keeps the handle.
+/// Each test runs twice: it ends a communicator by an abort, or by a revocation, after which the handle remains valid.
 class Aborts : public Front, public testing::WithParamInterface<bool> {
 protected:
   static Result abort(Comm comm) { return GetParam() ? revoke(comm) : ncclCommAbort(comm); }
@@ -25,9 +25,10 @@ protected:
     return GetParam() ? "CommRevoke(" + name + ", 0)" : "CommAbort(" + name + ")";
   }
 
-  /// Rank 0 waits in `call` when `isWaiting` returns true. An abort ends the wait. NCCL gets no later call of rank 0.
+  /// Makes a call on another thread, and aborts `comm` after `awaitWaiting` has returned, when the call waits. Checks
+  /// that the call ends with an error, that NCCL gets no call after the abort, and that gc3's child is released.
   void endWait(Comm comm, const std::function<Result()> &call, const std::function<void()> &awaitWaiting) {
-    nccl.takeProbes(); // so that awaitProbe() sees only this call's probes
+    nccl.takeProbes(); // so that awaitProbe() finds only probes of this call
     std::thread user([&] { EXPECT_EQ(call(), Result::InvalidUsage); });
     awaitWaiting();
     EXPECT_EQ(abort(comm), Result::Success);
@@ -42,14 +43,14 @@ protected:
                           [&](Comm child) { return nameOf(child) == "child of " + nameOf(comm); });
     });
   }
-  /// Waits until gc3 has made this call on a communicator of the application.
+  /// Waits until gc3 has called the function `name` on a communicator of the application.
   void awaitProbe(const std::string &name) {
     awaitThat([&] {
       const Events probes = nccl.takeProbes();
       return std::find(probes.begin(), probes.end(), name) != probes.end();
     });
   }
-  /// Waits until gc3 has queried CUDA or NCCL for rank 0 again.
+  /// Waits until gc3 has called the polling function `name` for rank 0 a few more times.
   void awaitPoll(const std::string &name) {
     const uint64_t before = cuda.pollsOf(0, name);
     awaitThat([&] { return cuda.pollsOf(0, name) > before + 3; });
@@ -89,7 +90,7 @@ TEST_P(Aborts, EndTheWaitForTheParent) {
 
 TEST_P(Aborts, EndTheJoining) {
   const Comms comms = make();
-  const auto isHeld = std::make_shared<std::atomic<bool>>(true); // the hook can outlive the test
+  const auto isHeld = std::make_shared<std::atomic<bool>>(true); // shared, because the hook can outlive the test
   before([isHeld](int device, const std::string &name, uint64_t) {
     if (device == 1 && name == "NCCL AllGather")
       isHeld->wait(true);
@@ -110,7 +111,7 @@ TEST_P(Aborts, EndTheLoad) {
       [&] { awaitPoll("CUDA query"); });
 }
 
-// One thread loads a program. Other threads wait for it, or call later.
+// One thread loads a program. The other threads wait until it has loaded the program, or make their calls later.
 TEST_F(Threads, ARevocationEndsAllCalls) {
   const Comms comms = makeJoined();
   std::vector<std::thread> threads;
@@ -148,7 +149,7 @@ TEST_P(Aborts, EndFinalizations) {
   }
 }
 
-// NCCL has returned, and gc3 still waits for a kernel.
+// NCCL's finalization has returned, but gc3's finalization still waits for a kernel.
 TEST_P(Aborts, EndFinalizationsThatNcclHasCompleted) {
   for (bool blocking : {true, false}) {
     const Comms comms = makeJoined(2, blocking);
@@ -167,10 +168,11 @@ TEST_P(Aborts, EndFinalizationsThatNcclHasCompleted) {
   }
 }
 
-/// The calls of an application on one rank. They stop before its watchdog aborts the communicator.
+/// Makes the calls of an application on one rank. The application stops its calls before its watchdog aborts the
+/// communicator.
 class Application {
 public:
-  /// Returns false if the calls have stopped.
+  /// Makes a call and returns true, or returns false if the calls have stopped.
   bool call(const std::function<Result()> &make) {
     if (hasStopped)
       return false;
@@ -184,11 +186,12 @@ private:
   std::atomic<bool> hasStopped = false;
 };
 
-/// Aborts on a separate thread. Hooks share this object, because they can outlive their test.
+/// Aborts a communicator on a separate thread. A hook owns a share of this object, because the hook can outlive its
+/// test.
 class Watchdog {
 public:
-  /// Starts the abort once. If `isAborted` is not null, waits until it returns true, so that the caller continues after
-  /// the abort.
+  /// Starts the abort, unless it has begun. If `isAborted` is not null, waits until it returns true, so that the
+  /// interrupted call continues only after the abort.
   void begin(const std::function<void()> &abort, const std::function<bool()> &isAborted) {
     if (isBegun.exchange(true))
       return;
@@ -197,7 +200,7 @@ public:
     while (isAborted && !isAborted())
       std::this_thread::yield();
   }
-  /// Waits until the abort has ended. If it has not begun, returns false and prevents it.
+  /// Waits until the abort has ended, and returns true. If the abort has not begun, prevents it, and returns false.
   bool end() {
     if (!isBegun.exchange(true))
       return false;
@@ -212,11 +215,11 @@ private:
   std::thread thread;
 };
 
-// For each n, the test aborts rank 0 before gc3's n-th call for it.
+// For each n, aborts rank 0 before the n-th CUDA or NCCL call that gc3 makes for rank 0.
 TEST_P(Aborts, EndWhateverRuns) {
-  for (Comm comm : makeJoined()) // the first call of a process reads the environment
+  for (Comm comm : makeJoined()) // so that the environment is already read
     EXPECT_EQ(ncclCommAbort(comm), Result::Success);
-  awaitThat([] { return Registry::ofProcess().sweep() == 0; }); // executors of other communicators make calls, too
+  awaitThat([] { return Registry::ofProcess().sweep() == 0; }); // their executors would make calls, too
   for (bool blocking : {true, false}) {
     bool isOver = false;
     for (uint64_t at = 1; !isOver; ++at) {
@@ -226,11 +229,13 @@ TEST_P(Aborts, EndWhateverRuns) {
       const auto isEnding = std::make_shared<std::atomic<bool>>(false);
       before([&, watchdog, isEnding, at,
               calls = std::make_shared<std::atomic<uint64_t>>(0)](int device, const std::string &name, uint64_t) {
-        // New threads use device 0. A query of the communicator can hold its mutex.
+        // Ignores setDevice: a thread of rank 1 starts on device 0, and its return to device 0 counts there. During a
+        // query of the parent, the thread can hold the communicator's mutex, so the hook must not wait for the abort.
         const bool isQuery = name.starts_with("NCCL Comm") && name != "NCCL CommSplit";
         if (device != 0 || name == "CUDA setDevice")
           return;
-        // After the application ends the communicator, NCCL can free it, unless gc3 waits for this call.
+        // Once the application destroys the communicator, NCCL can free it at any time. ncclCommDestroy waits for this
+        // call only while gc3 drains or closes the communicator, so only then may the watchdog abort it.
         const bool isHeld =
             *isEnding && !isQuery && (phaseOf(comms[0]) == Phase::Draining || phaseOf(comms[0]) == Phase::Closing);
         if ((*isEnding && !isHeld) || ++*calls != at || (!isHeld && isEnding->exchange(true)))
@@ -263,7 +268,7 @@ TEST_P(Aborts, EndWhateverRuns) {
       }
       other.join();
       EXPECT_EQ(ncclCommDestroy(comms[1]), Result::Success);
-      if (Registry::ofProcess().find(comms[0])) { // revoked: NCCL keeps the communicator, and a child that it creates
+      if (Registry::ofProcess().find(comms[0])) { // after a revocation, NCCL keeps the handle
         EXPECT_EQ(ncclCommDestroy(comms[0]), Result::Success);
       }
       awaitThat([] { return Registry::ofProcess().sweep() == 0; });
@@ -329,7 +334,7 @@ TEST_F(Threads, UseCommunicatorsOfTheirOwn) {
   EXPECT_EQ(countOf("CommDestroy("), threadCount * rounds);
 }
 
-// Watchdogs query the state in a tight loop. NCCL allows one query at a time.
+// Watchdog threads query the state in a tight loop. NCCL allows only one query at a time.
 TEST_F(Threads, QueryStates) {
   const Comms comms = make();
   std::atomic<bool> isOver = false;

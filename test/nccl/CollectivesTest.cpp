@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For each collective: a program runs it, or NCCL gets the same arguments and the application gets NCCL's result.
+// Tests each collective: either a program runs the call, or NCCL gets it with the same arguments and the application
+// gets NCCL's result.
 #include "Front.h"
 #include "shim/CollectiveCall.h"
 
@@ -14,12 +15,12 @@ using Floats = std::vector<float>;
 
 class Collectives : public Front {
 protected:
-  /// One call of each collective on two ranks. The root is rank 1.
+  /// A call of a collective on two ranks. The root is rank 1.
   struct Case {
     const char *name;
     std::function<Result(size_t rank, size_t count, Comm comm)> call;
-    std::string rest; ///< text of NCCL's event between the type and the communicator
-    /// Returns what ranks 0 and 1 receive, given what they send; empty: the buffer is unchanged.
+    std::string rest; ///< text between the type and the communicator in the call's event
+    /// Returns the data that ranks 0 and 1 receive if they send `first` and `second`; empty if the buffer is unchanged.
     std::function<std::array<Floats, 2>(const Floats &first, const Floats &second)> received;
   };
   static constexpr int root = 1;
@@ -115,7 +116,7 @@ TEST_F(Collectives, ProgramsRunThem) {
     EXPECT_EQ(takeEvents(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
     expectReceived(of);
   }
-  for (const Case &of : cases) { // on one thread for each rank, because all programs are loaded
+  for (const Case &of : cases) { // all programs are loaded, so each rank can use its own thread
     onEachRank(2, [&](size_t rank) { EXPECT_EQ(of.call(rank, few, comms[rank]), Result::Success); });
     expectReceived(of);
   }
@@ -154,8 +155,8 @@ TEST_F(Collectives, BcastReachesNcclOnce) {
   }
 }
 
-// A rank's part of a call fails. Other ranks can run the call, so gc3 does not forward it, and all later calls return
-// the error.
+// A call fails on one rank. Other ranks may already run the call with a program, so gc3 does not forward it to NCCL.
+// All later calls of the rank return the error.
 TEST_F(Collectives, NcclGetsNoCallThatFails) {
   const Comms comms = makeJoined();
   failCalls("CUDA launch", 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first collective call on a communicator: all ranks create gc3's child and join, or NCCL runs all calls.
+// Tests the first collective call on a communicator: either all ranks create gc3's child and join, or NCCL runs all
+// calls.
 #include "Front.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace {
 
 class FirstCalls : public Front {
 protected:
-  /// Expects that NCCL runs this call and later calls, and that gc3 makes no further call on the communicator.
+  /// Makes the first calls. Expects that NCCL runs them, and that gc3 makes no call of its own on the communicator
+  /// after the first.
   void expectNccl(const Comms &comms) {
     for (int times = 0; times < 2; ++times) {
       EXPECT_EQ(allReduceAll(comms, few), Result::Success);
@@ -26,11 +28,11 @@ protected:
   }
 };
 
-/// Runs in a separate process, because gc3 reads the environment once.
+/// Tests that run in a process of their own, because a process reads the environment once.
 class FirstCallsDeathTest : public FirstCalls {
 protected:
   FirstCallsDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-  /// Exits with 0 if nothing has failed.
+  /// Exits the process with 0 if no check has failed.
   [[noreturn]] static void exitNow() {
     std::fflush(nullptr);
     std::_Exit(HasFailure() ? 1 : 0);
@@ -57,7 +59,7 @@ TEST_F(FirstCalls, FormAChildOnce) {
   }
 }
 
-// All ranks make the first call, whether a program or NCCL runs it.
+// A first call that NCCL runs also creates the child, because all ranks make it.
 TEST_F(FirstCalls, MayBeNccls) {
   const Comms comms = make(2, false);
   onEachRank(2, [&](size_t rank) { EXPECT_EQ(allReduce(rank, comms[rank], many), Result::Success); });
@@ -102,7 +104,7 @@ TEST_F(FirstCalls, AreNcclsIfNoProgramIsForSoManyRanks) {
   EXPECT_EQ(takeEvents().size(), 4 + 4u) << "two groups, and a call of each rank";
 }
 
-// An error of one rank alone. Other ranks wait for it, so NCCL can't run the call.
+// One rank fails to join, and the other rank waits for it in the join. So NCCL can't run the call, and the call fails.
 TEST_F(FirstCalls, FailIfARankCannotJoin) {
   const Comms comms = make();
   failCalls("CUDA createStream", 0);
@@ -111,13 +113,13 @@ TEST_F(FirstCalls, FailIfARankCannotJoin) {
     EXPECT_EQ(allReduce(0, comms[0], few), Result::UnhandledCudaError);
   EXPECT_EQ(stateOf(comms[0]), Result::UnhandledCudaError);
   EXPECT_EQ(ncclCommAbort(comms[0]), Result::Success);
-  awaitThat([&] { return phaseOf(comms[1]) == Phase::Joining; }); // rank 1's split has ended, too
+  awaitThat([&] { return phaseOf(comms[1]) == Phase::Joining; }); // then the split has ended on rank 1, too
   EXPECT_EQ(ncclCommAbort(comms[1]), Result::Success);
   other.join();
   EXPECT_EQ(takeEvents(), (Events{"CommAbort(c0)", "CommAbort(c1)"}));
 }
 
-// gc3 can create nothing during a capture. All ranks capture the call, or none does.
+// During a capture, gc3 can't create a child, so NCCL runs the call. If one rank captures a call, all ranks do.
 TEST_F(FirstCalls, AreNcclsIfTheyAreCaptured) {
   const Comms comms = make();
   capture(true);
@@ -141,7 +143,7 @@ TEST_F(FirstCalls, AreNcclsIfTheyAreCaptured) {
   expectSum(2);
 }
 
-// A program that is not loaded can't be loaded in a capture.
+// During a capture, gc3 can't load a program, so NCCL runs the call.
 TEST_F(FirstCalls, OfAProgramAreNcclsIfTheyAreCaptured) {
   const Comms comms = makeJoined();
   const auto gather = [&] {
@@ -159,7 +161,7 @@ TEST_F(FirstCalls, OfAProgramAreNcclsIfTheyAreCaptured) {
   EXPECT_EQ(takeEvents(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
 }
 
-// All ranks refuse a program that one rank can't load, and NCCL runs its calls.
+// If one rank can't load a program, all ranks refuse the program, and NCCL runs its calls.
 TEST_F(FirstCalls, OfAProgramAreNcclsIfARankCannotLoadIt) {
   failCalls("NCCL MemAlloc", 1);
   const Comms comms = make();
@@ -172,7 +174,7 @@ TEST_F(FirstCalls, OfAProgramAreNcclsIfARankCannotLoadIt) {
   EXPECT_EQ(takeEvents(), forwarded);
 }
 
-// A late rank delays the others, indefinitely unless the user sets a timeout.
+// The first call waits for late ranks. Without a timeout, it waits indefinitely.
 TEST_F(FirstCalls, WaitForRanksThatAreLate) {
   const Comms comms = make();
   std::thread early([&] { EXPECT_EQ(allReduce(0, comms[0], few), Result::Success); });

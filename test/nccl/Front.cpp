@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Substitutes the fakes for the CUDA runtime and the installed NCCL, and defines the tests' shared functions.
+// Substitutes the fakes for the CUDA runtime and the installed NCCL, and defines the functions of Front.h.
 #include "Front.h"
 
 #include "CommSupport.h"
@@ -24,7 +24,7 @@ void *ncclapi::findInstalled(const std::string &name) {
 void *ncclapi::installedFunction(const std::string &name) {
   return FakeNccl::applicationFunction(name);
 }
-/// Like NCCL's, this Bcast calls Broadcast by its exported name, which reaches the interposer.
+/// Like NCCL's Bcast, calls ncclBroadcast by its exported name, and so calls the interposer again.
 static Result bcast(void *buffer, size_t count, DataType type, int root, Comm comm, Stream stream) {
   return ncclBroadcast(buffer, buffer, count, type, root, comm, stream);
 }
@@ -48,7 +48,7 @@ namespace test {
 
 namespace {
 
-/// Writes a bundle with all programs, and sets the environment that the interposer reads once.
+/// Writes a bundle with all programs, and sets the environment variables, which the interposer reads once.
 struct Environment {
   Environment() {
     std::vector<ProgramSpec> specs{
@@ -204,14 +204,14 @@ comm::Phase Front::phaseOf(Comm comm) {
   return known ? known->status().phase : comm::Phase::Unready;
 }
 
-/// Replaces addresses of buffers and streams in an event by names.
+/// Records an event, and runs the test's hook. Replaces addresses of buffers and streams by names.
 void Front::note(std::string event) {
   const auto rename = [&](const void *address, const std::string &name) {
     char digits[32];
     std::snprintf(digits, sizeof digits, "0x%zx", reinterpret_cast<size_t>(address));
     const size_t length = std::strlen(digits);
     for (size_t at = 0; (at = event.find(digits, at)) != std::string::npos; ++at)
-      if (std::isxdigit(static_cast<unsigned char>(event[at + length])) == 0) // else the match begins a longer address
+      if (std::isxdigit(static_cast<unsigned char>(event[at + length])) == 0) // not the beginning of a longer address
         event.replace(at, length, name);
   };
   for (size_t rank = 0; rank < mostRanks; ++rank) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the interposer in one process, over the fakes of CUDA and NCCL. One thread makes the calls of all ranks in a
-// group, or each rank has a thread. A bundle has programs for each collective on two ranks and for allreduces on three
-// ranks, for calls of at most 1 KiB.
+// Support for tests of the interposer in one process, over the fakes of CUDA and NCCL. Either one thread makes the
+// calls of all ranks in a group, or each rank has its own thread. The bundle has a program for each collective on two
+// ranks, and one for AllReduce on three ranks. They run calls of at most 1 KiB.
 #pragma once
 
 #include "FakeNccl.h"
@@ -18,7 +18,7 @@ using namespace ncclapi;
 using Events = std::vector<std::string>;
 using Comms = std::vector<Comm>; ///< by rank
 
-/// Returns a function of the fake, which stands for an NCCL function that the interposer does not export.
+/// Returns a function of the fake NCCL. Tests use it for functions that the interposer does not export.
 template <typename Signature>
 Signature *application(const char *name) {
   return reinterpret_cast<Signature *>(FakeNccl::applicationFunction(name));
@@ -30,17 +30,17 @@ protected:
                           many = 1000; ///< element counts: a program runs calls of `few`, NCCL runs calls of `many`
 
   Front();
-  /// Aborts the remaining communicators, and expects that nothing leaks.
+  /// Aborts the communicators that the test has not ended, and checks that nothing leaks.
   ~Front() override;
 
-  /// Creates a communicator that the test need not end.
+  /// Creates a communicator. The test need not end it.
   Comms make(int ranks = 2, bool blocking = true);
   void endLater(Comm comm);
-  /// Creates a communicator whose ranks have joined, and have loaded the allreduce program.
+  /// Creates a communicator. Its ranks have joined, and have loaded the AllReduce program.
   Comms makeJoined(int ranks = 2, bool blocking = true);
 
   Result allReduce(size_t rank, Comm comm, size_t count, RedOp op = RedOp::Sum);
-  /// Makes a call for each rank in a group. Returns the group's result.
+  /// Makes a call for each rank, in one group. Returns the result of the group's end.
   static Result inGroup(size_t ranks, const std::function<Result(size_t rank)> &call);
   Result allReduceAll(const Comms &comms, size_t count) {
     return inGroup(comms.size(), [&](size_t rank) { return allReduce(rank, comms[rank], count); });
@@ -48,36 +48,38 @@ protected:
   /// Creates another stream on a rank's device.
   Stream newStream(size_t rank);
   static void onEachRank(size_t ranks, const std::function<void(size_t rank)> &work);
-  /// Expects that the programs' calls have ended, with the sum of the ranks' inputs, times `factor`.
+  /// Checks that all streams are idle, and that each result is the sum of the ranks' inputs, times `factor`. Then calls
+  /// fill().
   void expectSum(size_t ranks, float factor = 1);
   /// Fills the send buffers, and clears the receive buffers.
   void fill();
   std::vector<float> sent(size_t rank) const { return {send[rank], send[rank] + room}; }
   bool areIdle();
-  /// Waits until gc3 has `left` children.
+  /// Waits until gc3 has exactly `left` children.
   void awaitChildren(size_t left);
   static Result stateOf(Comm comm);
   static comm::Phase phaseOf(Comm comm);
   static bool isKnown(Comm comm) { return comm::Registry::ofProcess().find(comm) != nullptr; }
 
-  /// Returns the events since the last call: the application's calls that NCCL got, and "run 0" for each launch of rank
-  /// 0.
+  /// Returns the events since the last takeEvents(): a text for each call of the application that NCCL got, and "run 0"
+  /// for each launch of rank 0.
   Events takeEvents();
-  /// Waits until `event` is among the events.
+  /// Waits until takeEvents() would return `event`.
   void await(const std::string &event);
   std::string nameOf(Comm comm) { return nccl.name(comm); }
-  /// Returns the event of allReduce().
+  /// Returns the text of the event if NCCL gets a call of allReduce().
   static std::string event(size_t rank, const std::string &comm, size_t count, int op = 0);
-  /// Sets a hook that runs after each event, on the event's thread.
+  /// Sets a hook that runs after each event, on the thread that makes the call.
   void after(std::function<void(const std::string &event)> hook);
-  /// Sets a hook that runs before each call and query of gc3, on the calling thread.
+  /// Sets a hook that runs before each CUDA or NCCL call of gc3, on the thread that makes the call.
   void before(std::function<void(int device, const std::string &name, uint64_t index)> hook);
-  /// Fails gc3's calls of a function, such as "CUDA launch", on a device; -1: on all devices.
+  /// Makes gc3's calls of a function, such as "CUDA launch", fail on a device, or on all devices if `device` is -1.
   void failCalls(const std::string &name, int device = -1);
-  /// Has the application's next call of nccl<function> return `result`, without any effect.
+  /// Makes the application's next call of nccl<function> return `result`, without any effect.
   void failNext(const std::string &function, Result result);
   void capture(bool begins);
-  /// Yields, so that other threads can finish work that waits for nothing. The test passes also if they do not.
+  /// Yields often, so that other threads can probably complete the work that they can do now. Tests must also pass if
+  /// they do not.
   static void yieldToOthers() {
     for (int times = 0; times < 2000; ++times)
       std::this_thread::yield();
@@ -92,8 +94,8 @@ protected:
   static constexpr size_t room = 2 * few;
   FakeCuda cuda;
   FakeNccl nccl{cuda};
-  std::vector<Stream> streams;     ///< one stream of each rank, then the streams of newStream()
-  std::vector<float *> send, recv; ///< `room` floats of each rank
+  std::vector<Stream> streams;     ///< one stream for each rank, then those of newStream()
+  std::vector<float *> send, recv; ///< by rank: `room` floats
 
 private:
   void note(std::string event);
@@ -103,7 +105,7 @@ private:
   std::function<void(const std::string &)> afterEvent;
   std::function<void(int, const std::string &, uint64_t)> beforeCall;
   std::map<std::string, Result> planned;           ///< results of failNext(), by function
-  std::vector<std::pair<Comm, std::string>> alive; ///< communicators that have not ended, with their names
+  std::vector<std::pair<Comm, std::string>> alive; ///< communicators that the destructor ends, with names
 };
 
 } // namespace gc3::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups: a program or NCCL runs each call once, NCCL's part comes first, and the outermost end returns errors.
+// Tests groups: either a program or NCCL runs each call, NCCL's part of a group runs first, and the outermost end
+// returns errors.
 #include "Front.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@ using namespace gc3::test;
 
 using Groups = Front;
 
-// Makes PyTorch's calls, and other calls between them.
+// Nests groups as PyTorch does, with calls in all of them.
 TEST_F(Groups, DeferCallsUntilTheOutermostEnd) {
   const Comms comms = makeJoined();
   EXPECT_EQ(ncclGroupStart(), Result::Success);
@@ -25,7 +26,8 @@ TEST_F(Groups, DeferCallsUntilTheOutermostEnd) {
   EXPECT_EQ(takeEvents(), Events{"run 0"}) << "the group is over";
 }
 
-// NCCL gets calls that no program runs in a second group, after its part of the group and before the programs.
+// The calls are deferred, because the communicator has not joined. At the group's end, gc3 joins. Then it forwards the
+// calls that no program runs, in a second NCCL group, and runs the programs.
 TEST_F(Groups, JoinAtTheirEnd) {
   const Comms comms = make();
   EXPECT_EQ(ncclGroupStart(), Result::Success);
@@ -68,10 +70,10 @@ TEST_F(Groups, RunNothingIfNcclsPartFails) {
   }
 }
 
-// NCCL's second group has the calls on communicators that join at the group's end.
+// NCCL gets a second group with the calls on communicators that join at the group's end.
 TEST_F(Groups, ReportFailuresOfNcclsSecondGroup) {
   struct {
-    const char *function, *before; ///< the failing call, and the event before it
+    const char *function, *before; ///< the failing call, and the prefix of the event before it
   } const cases[] = {{"GroupStart", "GroupEnd"}, {"AllReduce", "GroupEnd"}, {"GroupEnd", "AllReduce"}};
   for (const auto &[function, before] : cases) {
     const Comms comms = make();
@@ -111,13 +113,14 @@ TEST_F(Groups, SimulatedOnesAreNccls) {
   expectSum(2);
 }
 
-// One rank makes its first calls in a group. The other rank makes them one by one: in any order if programs run them,
-// in the group's order if NCCL runs one.
+// One rank makes its first calls in a group, and the other rank makes them one by one. If programs run all calls, their
+// order does not matter. If NCCL runs one of them, the order must be that of the group.
 TEST_F(Groups, OtherRanksMayCallOneByOne) {
   for (size_t first : {few, many})
     for (bool isSwapped : {false, first == few}) {
       const std::array<Comms, 2> comms{make(), make()};
-      std::array<std::array<Stream, 2>, 2> own{}; // by communicator and rank, because a stream orders its calls
+      // By communicator and rank: calls on one stream would wait for each other.
+      std::array<std::array<Stream, 2>, 2> own{};
       for (auto &ofRanks : own)
         for (size_t rank = 0; rank < 2; ++rank)
           ofRanks[rank] = newStream(rank);
@@ -137,7 +140,7 @@ TEST_F(Groups, OtherRanksMayCallOneByOne) {
     }
 }
 
-// NCCL's first call on a communicator waits for other ranks, so ranks must make such calls in one order.
+// NCCL's first call on a communicator waits for the other ranks. So a group must forward its calls in their order.
 TEST_F(Groups, NcclGetsCallsInTheirOrder) {
   const Comms first = make(3), second = make(2);
   const std::array<Stream, 2> others{newStream(0), newStream(1)};
@@ -165,7 +168,8 @@ TEST_F(Groups, NcclGetsCallsInTheirOrder) {
     EXPECT_LT(placeOf(first[rank]), placeOf(second[rank])) << "rank " << rank;
 }
 
-// One rank makes its calls in a group. The other rank waits for the first call to end.
+// One rank makes its calls in a group. The other rank makes its second call only after NCCL has got the group's first
+// call. So calls that NCCL runs on the first communicator must not wait for the second communicator.
 TEST_F(Groups, CommunicatorsLeftToNcclDoNotWait) {
   const Comms first = make(), second = make();
   failCalls("CUDA busId", 0);
@@ -179,9 +183,10 @@ TEST_F(Groups, CommunicatorsLeftToNcclDoNotWait) {
   });
 }
 
-// On a shared stream, all calls on the first communicator come first, as in NCCL's groups.
+// The communicators share streams. So NCCL gets all calls on the first communicator first, as in its own groups.
 TEST_F(Groups, CommunicatorsLeftToNcclKeepTheirOrder) {
-  // Only ranks that gather know that the communicators differ.
+  // In the case "CUDA busId", the ranks have gathered. So gc3 knows that the communicators differ, and makes two NCCL
+  // groups.
   for (const std::string failing : {"capture", "NCCL CommSplit", "CUDA busId"}) {
     const Comms first = make(), second = make();
     capture(failing == "capture");
@@ -203,7 +208,8 @@ TEST_F(Groups, CommunicatorsLeftToNcclKeepTheirOrder) {
   }
 }
 
-// The application frees the communicator before NCCL would get the call.
+// A watchdog aborts a communicator while its call waits in a group. NCCL must not get the call, because the handle is
+// freed.
 TEST_F(Groups, NcclGetsNoCallOnAnAbortedCommunicator) {
   const Comms late = make(), aborted = make();
   std::thread application([&] {
@@ -217,7 +223,7 @@ TEST_F(Groups, NcclGetsNoCallOnAnAbortedCommunicator) {
       return;
     EXPECT_EQ(allReduce(1, aborted[1], many), Result::Success);
     awaitThat([&] { return phaseOf(aborted[0]) == gc3::comm::Phase::Ready; });
-    yieldToOthers(); // gc3 has decided that NCCL runs the call, which waits for the stream
+    yieldToOthers(); // gc3 lets NCCL run the call, which waits for a call on its stream
     EXPECT_EQ(ncclCommAbort(aborted[0]), Result::Success);
     EXPECT_EQ(allReduce(1, late[1], few), Result::Success);
   });
@@ -225,7 +231,7 @@ TEST_F(Groups, NcclGetsNoCallOnAnAbortedCommunicator) {
   expectSum(2);
 }
 
-// NCCL frees operations with their communicator.
+// NCCL frees an operation with its communicator. So gc3 must not destroy the operation of an aborted communicator.
 TEST_F(Groups, NcclDestroysNoOperationOfAnAbortedCommunicator) {
   const Comms comms = makeJoined();
   RedOp op{};
@@ -262,7 +268,8 @@ TEST_F(Groups, JoinSeveralCommunicators) {
   EXPECT_EQ(recv[1][0], 1.0f + 11);
 }
 
-// NCCL gets the calls on a communicator that is destroyed, as without gc3. Calls on an aborted one are dropped.
+// If a group destroys a communicator, NCCL gets the earlier calls on it, as without gc3. If a group aborts a
+// communicator, gc3 drops the calls on it.
 TEST_F(Groups, EndCommunicators) {
   const Comms first = makeJoined(), second = makeJoined();
   EXPECT_EQ(ncclGroupStart(), Result::Success);
@@ -309,7 +316,7 @@ TEST_F(Groups, ReportFailuresOfForwardedCalls) {
       << "no call runs";
 }
 
-// NCCL enqueues its part on its own thread.
+// With non-blocking communicators, NCCL enqueues its part of a group in the background. Programs must not run before.
 TEST_F(Groups, RunProgramsAfterNcclsPart) {
   for (bool hasJoined : {true, false}) {
     const Comms comms = hasJoined ? makeJoined(2, false) : make(2, false), others = make(1, false);
@@ -345,7 +352,7 @@ TEST_F(Groups, RunProgramsAfterNcclsPart) {
   }
 }
 
-// NCCL frees a communicator that is destroyed or aborted in a group.
+// A group's end must not query a communicator that the group destroys or aborts, because NCCL frees it.
 TEST_F(Groups, AwaitNoCommunicatorThatHasEnded) {
   for (Result (*end)(Comm) : {ncclCommDestroy, ncclCommAbort}) {
     const Comms first = makeJoined(2, false), second = makeJoined(2, false);
@@ -363,7 +370,8 @@ TEST_F(Groups, AwaitNoCommunicatorThatHasEnded) {
   }
 }
 
-// PyTorch aborts in a group. NCCL runs a group's revocation and abort concurrently, on two threads.
+// PyTorch aborts communicators in a group. NCCL would run a revocation and an abort in one group concurrently. So gc3
+// must not revoke a communicator before it is aborted in a group.
 TEST_F(Groups, HaveNoRevocationBesideAnAbort) {
   const Comms comms = make();
   std::thread user([&] { EXPECT_EQ(allReduce(0, comms[0], few), Result::InvalidUsage); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end and the state of communicators, and children, which join at their own first calls.
+// Tests the ends of communicators, queries of their state, and the application's children, which join at their own
+// first calls.
 #include "Front.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ protected:
   struct End {
     Result (*end)(Comm);
     const char *function;
-    const char *rest; ///< text of the event after the communicator
+    const char *rest; ///< text after the communicator in the call's event
     bool aborts;
   };
   static constexpr End ends[] = {{ncclCommDestroy, "CommDestroy", ")", false},
@@ -129,7 +130,7 @@ TEST_F(Lifetime, NcclsStateComesFirst) {
 }
 
 TEST_F(Lifetime, NcclCanRefuseAQuery) {
-  const Comm comm = make(1)[0]; // no executor queries it
+  const Comm comm = make(1)[0]; // one rank: no executor thread queries it
   EXPECT_EQ(allReduce(0, comm, few), Result::Success);
   nccl.fail("CommGetAsyncError", Result::InvalidArgument);
   Result state = Result::Success;
@@ -153,7 +154,7 @@ TEST_F(Lifetime, AFailedCommunicatorIsAborted) {
   }
 }
 
-// NCCL finalizes a non-blocking communicator in the background, and so does gc3.
+// NCCL finalizes a non-blocking communicator in the background, and gc3 does the same.
 TEST_F(Lifetime, FinalizationsAreInProgress) {
   const Comms comms = makeJoined(2, false);
   EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
@@ -190,7 +191,8 @@ TEST_F(Lifetime, FinalizationsReportErrors) {
   }
 }
 
-// All ranks make the first call on a child, whatever its parent is and however NCCL has created it.
+// Children join at their first call. It does not matter whether the parent has joined or is blocking, nor whether NCCL
+// made the child by a split, shrink or grow.
 TEST_F(Lifetime, ChildrenJoinWithTheirFirstCall) {
   auto *split = application<signature::CommSplit>("CommSplit");
   auto *grow = application<signature::CommGrow>("CommGrow");
@@ -235,7 +237,8 @@ TEST_F(Lifetime, ChildrenJoinWithTheirFirstCall) {
       }
 }
 
-// The remaining ranks form a new communicator, and the failed rank's kernels end.
+// One rank makes no call, and the other ranks shrink the communicator. Their kernels, which wait for that rank, end.
+// The remaining ranks form a new communicator.
 TEST_F(Lifetime, AShrinkingAbortLeavesAChild) {
   const Comms parents = makeJoined(3);
   for (size_t rank = 0; rank < 2; ++rank)

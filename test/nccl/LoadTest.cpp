@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the ways in which programs load NCCL, with the interposer. Each command runs one program, and the test compares
-// its output. CMake defines the paths. NCCL runs all calls, because it has no windows here.
+// Tests the interposer with programs that load NCCL in different ways. Each command runs one program, and the test
+// compares its output. CMake defines the paths. The programs load the printing NCCL. It runs all calls, because it
+// lacks functions that gc3 needs, or because the build has no GPU support.
 #include <algorithm>
 #include <cstdio>
 #include <gtest/gtest.h>
@@ -8,7 +9,7 @@
 
 namespace {
 
-/// Returns the output of `command` on stdout and stderr, in order, and its exit code if that is not 0.
+/// Returns the output of `command` on stdout and stderr, in order, and its exit status if that is not 0.
 std::string outputOf(const std::string &command) {
   std::string output;
   FILE *pipe = popen(("exec 2>&1; " + command).c_str(), "r");
@@ -20,7 +21,7 @@ std::string outputOf(const std::string &command) {
 
 const std::string preload = "LD_PRELOAD=" FRONT " ";
 
-/// Returns the events of useNccl.
+/// The lines that useNccl() prints: first the creation of the communicator, then the rest.
 const std::string made = "NCCL CommInitRank(4, id, 3)\n";
 const std::string afterMade = "NCCL AllReduce(0x0, 0x0, 262144, 7, 0, c0, 0x0)\n"
                               "NCCL AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)\n"
@@ -34,7 +35,7 @@ const std::string afterMade = "NCCL AllReduce(0x0, 0x0, 262144, 7, 0, c0, 0x0)\n
                               "NCCL CommDestroy(c0)\n";
 const std::string plain = made + afterMade;
 
-/// Adds the log line of the interposer's first call, if there are bundles.
+/// `withLine` has the line that the interposer logs at the first collective call if GC3_BUNDLES is set.
 const std::string why = "gc3: NCCL serves all calls: " WHY_NOT "\n";
 const std::string withLine = made + why + afterMade;
 
@@ -58,7 +59,8 @@ TEST(Load, LinkedInFrontOfNccl) {
   EXPECT_EQ(outputOf("GC3_BUNDLES=: " FRONT_LINKED_USER), withLine);
 }
 
-// A handle is valid only in the library that created it, so no setting may select another library.
+// A handle is valid only in the library that created it. So GC3_NCCL_LIB must not select another library than the
+// program uses.
 TEST(Load, TheNcclInUseComesFirst) {
   const std::string elsewhere = "GC3_NCCL_LIB=" OLD_FOLDER "/libnccl.so.2 GC3_BUNDLES=: " + preload;
   EXPECT_EQ(outputOf(elsewhere + LINKED_USER), withLine);
@@ -88,7 +90,7 @@ TEST(Load, TheLogHasEachSettingOnce) {
   EXPECT_NE(output.find(", GC3_LL128 (replace), "), std::string::npos) << output;
 }
 
-// Variables for the build are no settings, and gc3 does not report them as mistakes.
+// Variables such as GC3_CUDA are options of gc3's build. gc3 does not report them as unknown variables.
 TEST(Load, UnknownVariablesAreWarnedOfOnce) {
   EXPECT_EQ(outputOf("GC3_BUNDLE=x GC3_CUDA=ON " + preload + LINKED_USER),
             made + "gc3: unknown variable GC3_BUNDLE; did you mean GC3_BUNDLES?\n" + afterMade);
@@ -114,7 +116,7 @@ namespace {
 
 const std::string path = "ncclGetVersion 0\nncclGetVersion 0\npncclGetVersion 0\nversion 22809\n";
 
-/// Output of PathUser without an NCCL.
+/// Returns the output of PathUser if there is no installed NCCL. `because` is the rest of gc3's log line.
 std::string nothing(const std::string &because) {
   return "gc3: no NCCL found; " + because +
          "\nncclGetVersion 3\nncclGetVersion 3\npncclGetVersion 3\nversion 0\n"
@@ -147,8 +149,8 @@ TEST(Load, ByPathInNcclsPlace) {
       head + "gc3: the installed NCCL has no ncclAlltoAll\n" + tail);
 }
 
-// NCCL sets variables from nccl.conf. So gc3 reads its settings to find NCCL, and again after a communicator is
-// created.
+// NCCL sets environment variables from nccl.conf when it creates a communicator. gc3 has already read its settings to
+// find NCCL, so it reads them again afterwards.
 TEST(Load, VariablesOfNcclCountOnceItHasMadeACommunicator) {
   const std::string output = outputOf("GC3_DEBUG=INFO GC3_BUNDLES=: TEST_NCCL_CONF=0 GC3_NCCL_LIB=" PRINTING
                                       " LD_LIBRARY_PATH=" REPLACEMENT_FOLDER " " LINKED_USER);
@@ -159,7 +161,8 @@ TEST(Load, VariablesOfNcclCountOnceItHasMadeACommunicator) {
   EXPECT_EQ(output.find("setting NCCL_GRAPH_MIXING_SUPPORT", changed + line.size()), std::string::npos);
 }
 
-// The interposer replaces the installed NCCL in a program's search path. NCCL's own calls reach it too.
+// The interposer precedes the installed NCCL in the program's search path. NCCL's calls of its own exported functions
+// also reach the interposer.
 TEST(Load, InNcclsPlaceOnTheSearchPath) {
   EXPECT_EQ(outputOf("GC3_BUNDLES=: GC3_NCCL_LIB=" PRINTING " LD_LIBRARY_PATH=" REPLACEMENT_FOLDER " " LINKED_USER),
             withLine);
@@ -174,7 +177,7 @@ TEST(Load, InNcclsPlaceWithoutAnNccl) {
                     "file: No such file or directory"));
 }
 
-// Functions that need no GPU work as without gc3.
+// Functions of the installed NCCL that need no GPU return the same with gc3 as without it.
 TEST(Load, BeforeTheInstalledNccl) {
 #ifdef INSTALLED
   std::string direct = outputOf(PATH_USER " " INSTALLED);

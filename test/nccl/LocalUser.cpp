@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LocalUser MODULE: opens a module that is linked with NCCL, with local symbols.
+// LocalUser MODULE: opens a module that is linked with NCCL, with RTLD_LOCAL, and calls its useNccl().
 #include <cstdio>
 #include <dlfcn.h>
 

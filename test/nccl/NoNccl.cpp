@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An empty libnccl.so.2, which hides the machine's NCCL.
+// A libnccl.so.2 without NCCL's functions. On the search path, it hides the installed NCCL.
 int notNccl() {
   return 0;
 }

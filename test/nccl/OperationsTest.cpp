@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of applications: NCCL creates all of them, and programs run calls with the operations that gc3 knows.
+// Tests reduction operations that the application creates. NCCL creates all of them. Programs run calls with operations
+// that gc3 knows, and NCCL runs the others.
 #include "Front.h"
 
 using namespace gc3::test;
@@ -10,7 +11,7 @@ using Ops = std::array<RedOp, 2>; ///< by rank
 
 class Operations : public Front {
 protected:
-  /// Creates operations that multiply floats by 2. Their numbers count from 5.
+  /// Creates on each rank an operation that multiplies floats by `scalar`. The fake numbers operations from 5.
   Ops create(const Comms &comms, ScalarResidence residence = ScalarResidence::HostImmediate) {
     Ops ops{};
     for (size_t rank = 0; rank < 2; ++rank) {
@@ -25,7 +26,7 @@ protected:
     return inGroup(2, [&](size_t rank) { return allReduce(rank, comms[rank], few, ops[rank]); });
   }
   float scalar = 2;
-  /// A kernel multiplies what a rank sends before the program runs.
+  /// The events of a call: on each rank a kernel that multiplies the input, and then the program's kernel.
   const Events ran{"GroupStart()", "GroupEnd()", "run 0", "run 0", "run 1", "run 1"};
 };
 
@@ -35,7 +36,7 @@ TEST_F(Operations, ProgramsMultiplyByTheirScalars) {
   const Comms comms = make(); // gc3 records operations before the communicator has joined
   const Ops ofHost = create(comms), ofDevice = create(comms, ScalarResidence::Device);
   for (float now : {3.0f, 5.0f}) {
-    scalar = now; // NCCL has read the host scalar
+    scalar = now; // changes only ofDevice: NCCL has already read the host scalar
     EXPECT_EQ(allReduceAll(comms, ofHost), Result::Success);
     EXPECT_EQ(takeEvents(), ran);
     expectSum(2, 2);
@@ -110,7 +111,8 @@ TEST_F(Operations, EndWithTheirCommunicator) {
   }
 }
 
-// NCCL runs calls with operations that it has not created, and with operations that only a newer NCCL supports.
+// gc3 forwards calls whose operation it does not know: NCCL failed to create the operation, or only a newer NCCL has
+// its type or scalar residence.
 TEST_F(Operations, UnknownOnesAreNccls) {
   const Comm comm = makeJoined()[0];
   auto op = static_cast<RedOp>(9);
@@ -131,7 +133,8 @@ TEST_F(Operations, UnknownOnesAreNccls) {
   EXPECT_EQ(createAnd(DataType::Float32, static_cast<ScalarResidence>(2), DataType::Float32), Result::Success);
 }
 
-// A group keeps the scalar. NCCL destroys the operation when no deferred call can use it.
+// The application destroys an operation in a group, after a call that uses it. The group keeps the scalar for the
+// deferred call. NCCL destroys the operation only after the group, when no deferred call can use it.
 TEST_F(Operations, MayBeDestroyedInAGroup) {
   const Comms comms = makeJoined();
   const Ops ops = create(comms);
@@ -139,7 +142,7 @@ TEST_F(Operations, MayBeDestroyedInAGroup) {
                     [&](size_t rank) {
                       EXPECT_EQ(allReduce(rank, comms[rank], few, ops[rank]), Result::Success);
                       EXPECT_EQ(ncclRedOpDestroy(ops[rank], comms[rank]), Result::Success);
-                      return allReduce(rank, comms[rank], few, ops[rank]); // gc3 has removed the operation
+                      return allReduce(rank, comms[rank], few, ops[rank]); // gc3 no longer knows the operation
                     }),
             Result::Success);
   EXPECT_EQ(takeEvents(), (Events{"GroupStart()", event(0, "c0", few, 5), event(1, "c1", few, 6), "GroupEnd()", "run 0",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PathUser LIBRARY: opens a libnccl.so.2 by its path and looks its functions up in it. Without the argument
-// `communicate`, calls only functions that need no GPU, so that LIBRARY can precede the installed NCCL.
+// PathUser LIBRARY [communicate]: opens a libnccl.so.2 by its path, and calls functions that it looks up there. Without
+// `communicate`, calls only functions that need no GPU, so that they work with the installed NCCL, too.
 #include "ncclapi/Abi.h"
 
 #include <cstdio>

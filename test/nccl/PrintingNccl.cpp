@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libnccl.so.2 that moves no data. Each call prints a line, such as `NCCL AllReduce(0x10, 0x20, 4, 7, 0, c0, 0x1)`.
-// As in NCCL, nccl<name> is a weak alias of pnccl<name>, and Bcast calls Broadcast by its exported name. OLD_NCCL
-// builds an older version, without pnccl names and AlltoAll.
+// As in NCCL, nccl<name> is a weak alias of pnccl<name>, and Bcast calls Broadcast by its exported name. With OLD_NCCL,
+// the library is like an older version, without pnccl names and without AlltoAll.
 #include "ncclapi/Abi.h"
 
 #include <cstdio>
@@ -12,7 +12,7 @@ using namespace gc3::ncclapi;
 
 namespace {
 
-/// The object that a handle points to.
+/// The object to which a handle points.
 struct Communicator {
   int ranks, rank;
 };
@@ -86,7 +86,7 @@ DEFINE(Send, const void *send, size_t count, DataType type, int peer, Comm comm,
   return print("Send", send, count, type, peer, comm, stream);
 }
 
-/// Sets a variable, as a line of nccl.conf does.
+/// Sets an environment variable, as NCCL does for a line of nccl.conf.
 DEFINE(CommInitRank, Comm *comm, int ranks, UniqueId id, int rank) {
   if (const char *value = std::getenv("TEST_NCCL_CONF"))
     setenv("NCCL_GRAPH_MIXING_SUPPORT", value, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses NCCL by its exported names. Linked into a program, or into a module that a program opens with local symbols, as
-// Python opens PyTorch's.
+// Calls NCCL by its exported names. It is linked into a program, or into a module that a program opens with RTLD_LOCAL,
+// as Python opens PyTorch's modules.
 #include "ncclapi/Abi.h"
 
 using namespace gc3::ncclapi;
@@ -15,7 +15,8 @@ signature::GroupStart ncclGroupStart;
 signature::GroupEnd ncclGroupEnd;
 Result ncclSend(const void *send, size_t count, DataType type, int peer, Comm comm, Stream stream);
 
-/// Makes single calls, a group, a Bcast, which NCCL runs as a Broadcast, and an AlltoAll, which an old NCCL lacks.
+/// Makes single calls, a group, a Bcast, and an AlltoAll. NCCL's Bcast calls its Broadcast. An old NCCL has no
+/// AlltoAll.
 __attribute__((visibility("default"))) int useNccl() {
   Comm comm = nullptr;
   ncclCommInitRank(&comm, 4, {}, 3);

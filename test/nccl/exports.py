@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what the libraries of the interposer export.
 
-exports.py front NM LIBRARY                          libgc3nccl.so: exactly INTERPOSED
-exports.py replacement NM LIBRARY PINNED INSTALLED   libnccl.so.2: those, the pinned names, and an installed NCCL's
-exports.py needs READELF LIBRARY                     it brings only the C library into a program
-exports.py header NCCL_H                             INTERPOSED has the functions of nccl.h for collectives, groups, operations and ends
+exports.py front NM LIBRARY                          libgc3nccl.so exports exactly INTERPOSED
+exports.py replacement NM LIBRARY PINNED INSTALLED   gc3's libnccl.so.2 exports INTERPOSED, the names in the file
+                                                     PINNED, and the names that an installed NCCL exports
+exports.py needs READELF LIBRARY                     the library depends only on the C library
+exports.py header NCCL_H                             INTERPOSED has exactly the functions of nccl.h for collectives,
+                                                     groups, reduction operations, ends and states
 """
 import pathlib
 import re
@@ -19,7 +21,8 @@ INTERPOSED = {
     RedOpCreatePreMulSum RedOpDestroy
     """.split()
 }
-BETWEEN_TWO = {"ncclSend", "ncclRecv", "ncclPutSignal", "ncclSignal", "ncclWaitSignal"}  # always forwarded to NCCL
+# Calls between two ranks: the interposer does not export them.
+BETWEEN_TWO = {"ncclSend", "ncclRecv", "ncclPutSignal", "ncclSignal", "ncclWaitSignal"}
 
 
 def exports(nm, library):

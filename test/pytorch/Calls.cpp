@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the calls of PyTorch without PyTorch, on four ranks with a thread each. The fake NCCL moves no data, so correct
-// results prove that programs have run.
+// Makes the calls that PyTorch makes, without PyTorch, on four ranks. Each rank has its own thread. The fake NCCL moves
+// no data, so correct results prove that programs ran the calls.
 #include "shim/Exports.h"
 
 #include <atomic>
@@ -38,14 +38,14 @@ void expect(bool holds, const char *what) {
   std::_Exit(1);
 }
 
-/// Waits until a non-blocking communicator has completed a call.
+/// Waits until a call that returned `result` has completed. Expects success.
 void awaitCompletion(Comm comm, Result result, const char *what) {
   while (result == Result::InProgress)
     expect(ncclCommGetAsyncError(comm, &result) == Result::Success, what);
   expect(result == Result::Success, what);
 }
 
-/// A rank. The device memory of the emulated machine is host memory.
+/// A rank. It accesses its device buffers directly, because the emulated machine's device memory is host memory.
 struct Rank {
   void expectData(Comm comm, Result result, const char *what, float first, float step = 0, size_t elements = count) {
     awaitCompletion(comm, result, what);
@@ -73,7 +73,7 @@ struct Rank {
     awaitCompletion(child, ncclCommFinalize(child), "CommFinalize");
     expect(ncclCommDestroy(child) == Result::Success, "CommDestroy");
   }
-  /// Makes a last call on rank 0 only. It waits for the other ranks until the abort.
+  /// Makes a last call on rank 0 only. The call's kernel waits for the other ranks until the abort.
   void abort(Comm comm, std::barrier<> &together) {
     if (rank == 0)
       awaitCompletion(comm, ncclAllReduce(send, recv, count, type, RedOp::Sum, comm, stream), "the last AllReduce");

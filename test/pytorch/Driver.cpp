@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libcuda.so.1 with the functions that PyTorch 2.6 looks up.
+// A libcuda.so.1 of the emulated machine, with the functions that PyTorch 2.6 looks up.
 extern "C" {
 int cuDevicePrimaryCtxGetState(int, unsigned *flags, int *active) {
   *flags = 0;
@@ -26,7 +26,7 @@ int cuGetErrorString(int, const char **text) {
   return 0;
 }
 
-// These functions are looked up, but never called.
+// PyTorch looks these functions up, but never calls them.
 #define GC3_NOT_SUPPORTED(name)                                                                                        \
   int name() {                                                                                                         \
     return 801;                                                                                                        \

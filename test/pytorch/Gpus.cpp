@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA runtime functions that PyTorch 2.6 calls, on the fake CUDA: memory, copies, streams and events. Kernel
-// launches do nothing. Uses the constants and layouts of CUDA 12.
+// The CUDA runtime functions that PyTorch 2.6 calls, over the fake CUDA: memory, copies, streams and events. Kernel
+// launches do nothing. Constants and struct layouts are those of CUDA 12.
 #include "Machine.h"
 
 #include "FakeCuda.h"
@@ -20,7 +20,7 @@ constexpr int devices = 8;
 constexpr size_t memoryBytes = size_t{16} << 30;
 
 /// Allocations of device memory: address, size and device.
-auto &blocks = *new std::map<const std::byte *, std::pair<size_t, int>>; // threads can call while the process exits
+auto &blocks = *new std::map<const std::byte *, std::pair<size_t, int>>; // never destroyed: threads can use it at exit
 
 /// Returns the allocation that contains an address, or null for host memory.
 const std::pair<size_t, int> *blockOf(const void *address) {
@@ -32,7 +32,8 @@ const std::pair<size_t, int> *blockOf(const void *address) {
   return byte < begin + block.first ? &block : nullptr;
 }
 
-/// Copies bytes. If one side is host memory, waits, so that the caller can reuse the memory.
+/// Copies bytes in stream order. If `to` or `from` is host memory, waits until the copy is complete, so that the caller
+/// can reuse that memory.
 int copy(void *to, const void *from, size_t bytes, Stream stream) {
   bool within;
   {

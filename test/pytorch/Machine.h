@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine of eight emulated GPUs, for a PyTorch job whose ranks are threads of one process.
+// A machine with eight emulated GPUs, for a PyTorch job whose ranks are threads of one process.
 #pragma once
 
 #include "cuda/Cuda.h"
@@ -8,8 +8,8 @@ namespace gc3::test {
 
 class FakeCuda;
 
-/// Creates the fakes at the first use. They are never destroyed, because PyTorch's threads use them until the process
-/// ends.
+/// Returns the fake CUDA. The first call creates the fakes of CUDA and NCCL. They are never destroyed, because
+/// PyTorch's threads use them until the process ends.
 FakeCuda &machine();
 const cuda::Cuda &machineCuda();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libnccl.so.2 of the emulated machine: trampolines (runtime/shim/front/Trampolines.S) to the fake NCCL. The
-// application's collective calls move no data there, so only programs move data. Logs each creation of a communicator
-// with a config.
+// The libnccl.so.2 of the emulated machine: its functions are trampolines (runtime/shim/front/Trampolines.S) to the
+// fake NCCL. Collective calls that reach the fake NCCL move no data, so only gc3's programs move data. Logs each
+// creation of a communicator that has a config.
 #include "Machine.h"
 
 #include "FakeNccl.h"
@@ -18,7 +18,7 @@ namespace {
 struct Machine {
   Machine() {
     cuda.waits = true;
-    nccl.inBackground = true; // PyTorch waits for the handle of a child without queries
+    nccl.inBackground = true; // PyTorch waits for a child's handle, and does not query the parent meanwhile
     nccl.onEvent = [](const std::string &event) {
       if (event.find("config") != std::string::npos)
         std::fprintf(stderr, "machine: %s\n", event.c_str());
@@ -47,7 +47,8 @@ Result missing() {
   return Result::InternalError;
 }
 
-/// Returns a function of the fake NCCL. Only the interposer calls pncclCommSplit, and only for gc3's children.
+/// Returns a function of the fake NCCL, in the application's version. Returns gc3's version for pncclCommSplit: only
+/// the interposer calls this name, and only to create gc3's children.
 void *find(const std::string &function) {
   if (function == "pncclCommSplit")
     return FakeNccl::function("CommSplit");
@@ -73,7 +74,8 @@ const cuda::Cuda &gc3::test::machineCuda() {
   return FakeCuda::table();
 }
 
-/// Returns the target of the trampoline of `function` and stores it in `slot`. Trampolines.S calls this function.
+/// Returns the target of the trampoline of `function`, and stores it in `slot`. Trampolines.S calls this at a
+/// trampoline's first use.
 extern "C" __attribute__((visibility("hidden"))) void *gc3NcclResolve(const char *function, void **slot) {
   machine();
   void *found = find(function);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PyTorch job of four ranks, which are threads of this process with a GPU each. Tests every collective for which
-PyTorch calls NCCL. Prints a line for each correct result, and fails if a result is wrong.
+"""A PyTorch job of four ranks. Each rank is a thread of this process, with its own GPU. Tests every collective for
+which PyTorch calls NCCL. Prints a line for each correct result, and fails if a result is wrong.
 """
 import sys
 import threading
@@ -70,8 +70,8 @@ class Rank:
         check("two in a group, the second", other, sum(self.tensor(10, torch.int64, r) for r in range(RANKS)))
 
     def split(self):
-        """Tests a group whose communicator is split from this one, as new_group does with a device_id. It has the same
-        ranks."""
+        """Tests a group whose communicator NCCL splits from that of self.group, as it does for PyTorch's new_group with
+        a device_id. Both have the same ranks."""
         options = dist.ProcessGroupNCCL.Options()
         options.split_from, options.split_color = self.group, 1
         group = dist.ProcessGroupNCCL(dist.PrefixStore("split", self.store), self.rank, RANKS, options)
@@ -81,7 +81,7 @@ class Rank:
         group._shutdown()
 
     def aborted(self):
-        """Makes a last call on rank 0 only. It waits for the other ranks until the abort."""
+        """Makes a last call on rank 0 only. The call's kernel waits for the other ranks until the abort."""
         group = dist.ProcessGroupNCCL(dist.PrefixStore("abort", self.store), self.rank, RANKS, dist.ProcessGroupNCCL.Options())
         data = self.tensor().to(self.device)
         group.allreduce([data]).wait()
@@ -111,7 +111,7 @@ class Rank:
 
 
 def one_thread():
-    """Makes the calls of all ranks in an NCCL group, as PyTorch's DataParallel does."""
+    """Makes the calls of all ranks on one thread, in NCCL groups, as PyTorch's DataParallel does."""
     devices = [torch.device("cuda", rank) for rank in range(RANKS)]
     ones = [(torch.arange(COUNT) + rank).float() for rank in range(RANKS)]
     given = [one.to(device) for one, device in zip(ones, devices)]

@@ -3,8 +3,8 @@
 """Runs job.py on emulated GPUs, with the interposer preloaded. Needs neither a GPU nor a driver. If this Python lacks
 PyTorch 2.6 for CUDA 12, reports that and exits with 77.
 
-run.py FOLDER [LIBRARY]: FOLDER is the build's folder with the machine's libraries and the bundles, LIBRARY the address
-sanitizer's library.
+run.py FOLDER [LIBRARY]: FOLDER is the build folder with the libraries of the emulated machine and the bundles. LIBRARY
+is the address sanitizer's library.
 """
 import importlib.util
 import os
@@ -15,19 +15,20 @@ import subprocess
 import sys
 
 SKIPPED = 77
-COMMUNICATORS = 12  # with a config: 3 for each rank
+COMMUNICATORS = 12  # communicators that the job creates with a config: 3 for each rank
 
 
 def environment(folder, sanitizer):
     bundles = sorted(folder.glob("*.gc3b"))
     libraries = sanitizer + [f"{folder}/libpytorch-front.so", f"{folder}/libnccl.so.2"]
     return os.environ | {
-        "LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}",  # for libcuda.so.1
+        # The folder has the emulated machine's libcuda.so.1.
+        "LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}",
         "LD_PRELOAD": ":".join(libraries),
         "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0",  # Python itself leaks
         "GC3_BUNDLES": ":".join(map(str, bundles)),
         "GC3_DEBUG": "INFO",
-        "GC3_THREADS": "32",  # threads of a block, each of which is a fiber
+        "GC3_THREADS": "32",  # few threads in a block, because each is a fiber
     }
 
 
@@ -37,8 +38,8 @@ def skip(why):
 
 
 def expect_pytorch():
-    """Skips the test without PyTorch 2.6 for CUDA 12. Does not import it, because the import needs NCCL and the
-    driver."""
+    """Skips the test if there is no PyTorch 2.6 for CUDA 12. Does not import PyTorch, because the import needs NCCL and
+    the driver."""
     found = importlib.util.find_spec("torch")
     if not found or not found.origin:
         skip("this Python has no PyTorch")
