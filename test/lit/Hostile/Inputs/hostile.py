@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hostile.py CASES: gives gc3c what the cases say and prints what comes of each: a line with the exit code and the first error.
+"""hostile.py CASES: runs gc3c on each case, and prints a line with the exit code and the first error.
 
-CASES is a Python file with a function `cases`, which yields (name, text of the input, options). gc3c may take 60 s of processor
-time, so that what hangs ends, 4 GiB of memory, and 64 KiB for all of its messages; what takes more fails the test. In builds with
-sanitizers, which reserve far more memory than they use, what it has used counts.
+CASES is a Python file with a function `cases`, which yields (name, text of the input, options). The test fails if gc3c
+takes more than 60 s of processor time, 4 GiB of memory, or 64 KiB for all of its messages. Builds with sanitizers
+reserve far more memory than they use, so there the limit is for used memory.
 """
 import os
 import re
