@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The completions of the tools for bash and zsh, in FOLDER: completions.py FOLDER.
+"""completions.py FOLDER: tests the completions of the tools for bash and zsh. The build has written them to FOLDER.
 
-Without zsh its part is skipped, with a line that says so."""
+If zsh is not installed, skips its tests and prints a line that says so."""
 import pathlib
 import shutil
 import subprocess
 import sys
 
-# The words before the cursor, and some of the words that complete the last one. Bash splits words at '='.
+# Command lines as words, and some of the words that must complete the last one. Bash splits words at '='.
 CASES = {
     "gc3c": [(["gc3c", "--em"], {"--emit="}),
              (["gc3c", "--emit", "=", "b"], {"bundle"}),
@@ -16,7 +16,8 @@ CASES = {
     "gc3-run": [(["gc3-run", "--backend", ""], {"host", "cuda"}), (["gc3-run", "--min"], {"--minbytes"})],
     "gc3-synth": [(["gc3-synth", "--list"], {"--list-topologies"}), (["gc3-synth", "--topo"], {"--topology="})],
 }
-# What zsh adds to a command line after a tab. A terminal of zsh's own types it.
+# A command line for each tool, and the word that zsh must make of its last word after a tab. The test types the line
+# into zsh in a pseudoterminal.
 ZSH_CASES = {"gc3c": ("gc3c --time-rep", "--time-report"), "gc3-run": ("gc3-run --minb", "--minbytes"),
              "gc3-synth": ("gc3-synth --list-t", "--list-topologies")}
 

@@ -5,7 +5,7 @@ import pathlib
 import re
 import sys
 
-# Diagnostics whose id no lit test can show, and the place of their tests.
+# Diagnostics whose id no lit test can show, and where they are tested.
 ELSEWHERE = {
     "remark": "printed without its id; test/lit/Sema has remarks",
 }

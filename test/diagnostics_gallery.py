@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the mistakes of lib/Driver/mistakes, which gc3c embeds for --explain, and the pages of docs/ that show them.
-gc3c and gc3-run are in PATH.
+gc3c and gc3-run must be in PATH.
 
-diagnostics_gallery.py [--update]: runs each mistake, and compares the message and the page with its output, or writes
-the output into both.
+diagnostics_gallery.py [--update]: runs the commands of each mistake, and compares their output with the message in the
+file and with the page. With --update, writes the output into both instead.
 
 A file begins with a comment: a title, the cause, "Remedy: ...", the commands as "$ ...", and the first line of the last
 command's errors as "> ...". The example follows; a file NAME.txt has only commands. NAME.gc3, NAME.gc3-ir, NAME.xml or
@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "lib/Driver/mistakes"
 BEGIN = "<!-- test/diagnostics_gallery.py --update writes from here -->\n"
 END = "<!-- to here -->\n"
-NEW = {}  # the wanted text of each file and page
+NEW = {}  # by path: the text that the file or page must have
 
 
 @dataclass
@@ -47,7 +47,7 @@ def read(name):
 
 
 def run(name, mistake):
-    """Returns the errors of the last command. The commands before it have none."""
+    """Returns the error lines of the last command. Fails if an earlier command prints errors."""
     with tempfile.TemporaryDirectory() as folder:
         if mistake.example:
             (pathlib.Path(folder) / name).write_text(mistake.example)
@@ -63,7 +63,7 @@ def run(name, mistake):
 
 
 def check_id(name, message, ids):
-    """A remark is printed without its id."""
+    """Fails if the file is named for an id and the message has another id. A remark is printed without its id."""
     id = name.split(".")[0]
     if id in ids and not message.endswith(f"[{id}]") and not (id == "remark" and ": remark: " in message):
         sys.exit(f"{name}: the first message has another id: {message}")
@@ -83,7 +83,7 @@ def entry(name, ids):
 
 
 def make_pages(ids):
-    """Writes to NEW. Returns the names of the listed files."""
+    """Stores the wanted texts of all files and pages in NEW. Returns the names of the files that `pages` lists."""
     pages, names = {}, []
     for line in (FOLDER / "pages").read_text().splitlines():
         if line.startswith("docs/"):

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the examples in pages of the documentation and compares their results with the pages.
 
-doc_blocks.py [--update] PAGE.md...: docs/x.md has the directory docs/x under the working directory; gc3c and gc3-run
-are in PATH, and gc3-synth for the page that uses it. The first line of a fenced block selects the action:
+doc_blocks.py [--update] PAGE.md...: runs the blocks of docs/x.md in the directory docs/x under the working directory.
+gc3c and gc3-run must be in PATH, and gc3-synth for the page that uses it. The first line of a fenced block selects the
+action:
 
   ```gc3            must compile
-  ```gc3 ring.gc3   must compile, and is a file for the following blocks
+  ```gc3 ring.gc3   must compile, and is written to this file for the following blocks
   ```gc3 fragment   is only a part of a file, and is not compiled
-  ```make rule.mk   any other language with a file name: a file
+  ```make rule.mk   any other language with a file name: is written to this file
   ```diff a.gc3 b.gc3   makes b.gc3 from a.gc3: removes '-' lines, adds '+' lines, requires the others
   ```console        lines after '$ ' are commands, the lines after each are its output; '...' stands for any lines
 
-Commands succeed unless they print an error that is not indented; the output includes standard error. Times and rates
-of gc3-run and gc3-synth are not compared. Blocks find examples/ in the working directory. The script leaves files
-there, so run it in an empty directory. --update writes the current output of commands into the pages where it differs.
+A command must succeed, unless it prints an error that is not indented. The output includes standard error. Times and
+rates of gc3-run and gc3-synth are not compared. Blocks find examples/ in their directory. The script leaves files in
+the working directory, so run it in an empty one. --update writes the current output of commands into the pages where it
+differs.
 """
 import itertools
 import pathlib
@@ -35,7 +37,7 @@ def sh(command, folder):
 
 
 def compile_block(folder, name):
-    """Compiles a file. A file without programs is imported by a program that does nothing."""
+    """Compiles a file. If the file has no program, compiles a program that imports it and does nothing."""
     if not re.search(r"^program ", (folder / name).read_text(), re.M):
         nothing = f'import "{name}"; program nothing implements allreduce(ranks = 1, chunks = 1, inplace = true) {{ }}\n'
         name = "nothing.gc3"

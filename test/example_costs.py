@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the costs that the examples state (docs/std.md): counts them in the GC3-IR of each example for several sizes.
+"""Checks the costs that the examples state (docs/std.md): counts steps and bytes in the GC3-IR, for several sizes.
 
-example_costs.py ROOT: ROOT is the source tree; gc3c is in PATH. Fails if a cost is wrong, if an example states no cost,
-or if the table of docs/std.md differs.
+example_costs.py ROOT: ROOT is the source tree; gc3c must be in PATH. Fails if a cost is wrong, if an example states no
+cost, or if the table of docs/std.md differs.
 """
 import itertools
 import pathlib
@@ -15,9 +15,9 @@ from math import ceil, floor
 
 RANKS = [1, 2, 3, 5, 7, 8, 16]
 POWERS_OF_TWO = {"halving_reduce_scatter", "doubling_allgather"}
-LEVELS = [(1, 1), (1, 5), (3, 1), (2, 2), (2, 3), (3, 2), (5, 3), (4, 4)]  # N, G; X, Y
+LEVELS = [(1, 1), (1, 5), (3, 1), (2, 2), (2, 3), (3, 2), (5, 3), (4, 4)]  # values of N and G, or of X and Y
 
-# Functions that formulas may use besides params and Python's operators. All arguments are whole numbers.
+# Functions that formulas may use, besides params and the operators of Python. All arguments are whole numbers.
 FUNCTIONS = {
     "ceil": ceil,
     "floor": floor,
@@ -37,7 +37,7 @@ def variants(name, text):
         swept = [{"N": n, "G": g} for n, g in LEVELS]
     else:
         swept = [{"X": x, "Y": y} for x, y in LEVELS]
-    if "P" in fixed:  # the number of pieces: the default, and odd numbers
+    if "P" in fixed:  # P is the number of pieces: tests its default, 1 and 3
         swept = [{**params, **pieces} for params in swept for pieces in ({}, {"P": 1}, {"P": 3})]
     return [(fixed | params, params) for params in swept]
 
@@ -63,8 +63,8 @@ class Block:
 
 
 def parse(ir):
-    """Returns the thread blocks of each rank, and the slots of the largest input or output: the size as nccl-tests
-    defines it."""
+    """Returns the thread blocks of each rank, and the number of slots of the largest input or output. This is the size
+    that nccl-tests prints."""
     ranks, slots = [], 0
     for line in ir.splitlines()[1:]:
         if line.startswith("rank"):
@@ -81,7 +81,7 @@ def parse(ir):
 def successors(ranks):
     """Returns a map from each step to its successors, and the number of predecessors of each step.
 
-    A successor is a pair: a step, and 1 for a message or 0 for the order inside a rank."""
+    A successor is a pair: a step, and 1 if a message orders the steps, or 0 if both are on one rank."""
     after, pending = defaultdict(list), defaultdict(int)
     fifos = defaultdict(lambda: ([], []))
 
@@ -111,8 +111,8 @@ def measure(ir, node_size):
     ranks, slots = parse(ir)
     steps = [step for blocks in ranks for block in blocks for step in block.steps]
     after, pending = successors(ranks)
-    messages = dict.fromkeys(steps, 0)  # on the longest chain that ends in this step
-    begin = dict.fromkeys(steps, 0)  # if every message takes one unit of time
+    messages = dict.fromkeys(steps, 0)  # number of messages on the longest chain that ends in this step
+    begin = dict.fromkeys(steps, 0)  # begin time of this step if every message takes one unit of time
     ready = [step for step in steps if not pending[step]]
     for step in ready:
         end = begin[step] + step.sends

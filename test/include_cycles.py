@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """include_cycles.py ROOT: fails if parts of include/, lib/, runtime/ or tools/ include one another in a cycle.
 
-A part is a header with the source of its name in one folder: lib/Driver/Pipeline.h and lib/Driver/Pipeline.cpp. A part
-depends on each part whose header one of its files includes. Headers alone must not form a cycle either. Linear in files
-and includes.
+A part is a header and the source of the same name in one folder: lib/Driver/Pipeline.h and lib/Driver/Pipeline.cpp. A
+part depends on each part whose header one of its files includes. Headers must not form a cycle by themselves, either.
+Linear in files and includes.
 """
 import os
 import pathlib
@@ -14,7 +14,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 HEADERS = (".h", ".cuh")
 SOURCES = (".cpp", ".cu")
 
-# Pairs of parts that divide one task: the source of the first uses the second, and the second refers to types of the first.
+# Cycles that are allowed: sets of parts that divide one task. A source of one part uses another part, whose header
+# refers to types of the first one.
 PAIRS = [{"lib/Sema/Compiler", "lib/Sema/BodyCompiler"},
          {"runtime/bundle/BundleFile", "runtime/bundle/Validate"},
          {"runtime/core/Factor", "runtime/core/ElementArithmetic"},
@@ -25,7 +26,7 @@ PAIRS = [{"lib/Sema/Compiler", "lib/Sema/BodyCompiler"},
 
 
 def part_of(path):
-    """Returns the name of a file's part: its path without suffix."""
+    """Returns the name of the part that a file belongs to: its path without suffix."""
     return os.path.splitext(path)[0]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs tests on copies of the sources in which one thing is wrong.
+"""Runs tests on copies of the sources that have one error each.
 
 A mutant is a change of one file: a name, the file, a text that occurs exactly once in the file, and the text's
 replacement. The sources and the build are copied to a separate folder, so the working tree does not change.
@@ -20,7 +20,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def outcome_of(words, seconds, **rest):
-    """Runs a command. Returns None if it succeeds, else 'hang', 'crash in TEST' or the first failed test, else 'failure'."""
+    """Runs a command. Returns None if it succeeds, 'hang in TEST' after `seconds`, else the first failed test,
+    'crash in TEST' or 'failure'."""
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **rest) as process:
         try:
             output, _ = process.communicate(timeout=seconds)
@@ -36,17 +37,17 @@ def outcome_of(words, seconds, **rest):
 
 
 def last_test(output):
-    """Returns ' in TEST', for the test that GoogleTest began last, or an empty string."""
+    """Returns ' in TEST' with the name of the test that GoogleTest began last, or an empty string."""
     begun = re.findall(r"^\[ RUN      \] (\S+)", output, re.MULTILINE)
     return f" in {begun[-1]}" if begun else ""
 
 
 class Mutants:
-    """A list of mutants, the targets that they build, and the commands that must notice them."""
+    """A list of mutants, the targets that are built for each mutant, and the commands that must detect it."""
 
     def __init__(self, mutants, targets, commands):
-        """`mutants` has (what, file, old, new), with files relative to ROOT. `commands(build)` returns [(name, words,
-        seconds)]."""
+        """`mutants` is a list of (name, file, old text, new text), files relative to ROOT. `commands(build)` returns a
+        list of (name, words of the command, time limit in seconds)."""
         self.mutants, self.targets, self.commands = mutants, targets, commands
 
     def check(self):
@@ -69,14 +70,15 @@ class Mutants:
                               check=False, timeout=1800).returncode == 0
 
     def test(self, build):
-        """Returns the first command's name and outcome, or None if no command notices anything."""
+        """Returns the name and outcome of the first command that fails, or None if all succeed."""
         for name, words, seconds in self.commands(build):
             if noticed := outcome_of(words, seconds):
                 return f"{name}: {noticed}"
         return None
 
     def run(self, settings_of, folder, jobs=1):
-        """Prints a table. Returns the number of mutants that no command notices. `settings_of` is a configured build."""
+        """Prints a table. Returns the number of mutants that no command detects. Copies have the settings of
+        `settings_of`, a configured build."""
         missed = 0
         source, build = os.path.join(folder, "source"), os.path.join(folder, "build")
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -101,7 +103,8 @@ class Mutants:
         return missed
 
     def begin(self, source, build, change, pool):
-        """Builds a mutant, and tests it in `pool` while the caller builds the next one. Returns the future outcome."""
+        """Builds a mutant and tests it in `pool`, so that the caller can build the next one. Returns the future
+        outcome."""
         name, old, new = change
         path = os.path.join(source, name)
         with open(path, encoding="utf-8") as file:
@@ -113,7 +116,7 @@ class Mutants:
             file.write(text)
         if not is_built:
             return pool.submit(lambda: NOT_BUILT)
-        # The next build replaces the programs, so the tests run copies.
+        # The next build replaces the test programs, so the tests run copies of them.
         copy = tempfile.mkdtemp(dir=os.path.dirname(build))
         for _, words, _ in self.commands(build):
             program = os.path.join(copy, os.path.relpath(words[0], build))
@@ -130,21 +133,22 @@ class Mutants:
 
 
 def copy_changed(source, target):
-    """Copies a file unless the copy is identical, so that a kept build stays current. The copy is newer than all objects."""
+    """Copies a file, unless the target is already identical: then a kept build need not compile it again. A new copy is
+    newer than all objects, so the build compiles it."""
     if not os.path.exists(target) or not filecmp.cmp(source, target, shallow=False):
         shutil.copyfile(source, target)
         shutil.copymode(source, target)
 
 
 def report(what, future):
-    """Prints a row. Returns 1 if the mutant is not noticed."""
+    """Prints a row. Returns True if no command detects the mutant, or if it does not build."""
     noticed = future.result()
     print(f"| {what} | {noticed or '**nothing**'} |", flush=True)
     return noticed in (None, NOT_BUILT)
 
 
 def parser(description):
-    """Returns the parser of the options that all lists of mutants share."""
+    """Returns the parser of the options that all scripts with mutants share."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("build", help="a configured build, whose settings the copies have")
     made.add_argument("--jobs", type=int, default=1, help="tests that run at a time")

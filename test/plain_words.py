@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """plain_words.py [--count] ROOT [FOLDER...]: finds words and phrases that CONTRIBUTING.md, section "Words", forbids.
 
-Checks the tracked text files of ROOT, or only those in the given folders. In documents the script checks every line, in
-source files comments and docstrings, in sources of the product also string literals. In source files it checks
-identifiers, too. Prints each hit with its replacement, and exits with 1 if there is one. --count prints the number of
-hits by folder instead. Each pattern has one example that it must find and one that it must not find; the script fails
-if an example does not hold.
+Checks the tracked text files of ROOT, or only those in the given folders: every line of documents, comments, docstrings
+and identifiers of source files, and string literals of include/, lib/, runtime/ and tools/. Prints each hit with its
+replacement, and exits with 1 if there is one. --count prints the number of hits by folder instead. Each pattern has one
+example that it must find and one that it must not find; the script fails if an example does not hold.
 """
 import collections
 import io
@@ -55,7 +54,7 @@ IDENTIFIERS = [Pattern(re.compile(rf"\b{name}\b"), instead, f"x.{name}();", f"x.
     ("OwnComm", "BlockingDuplicate"), ("enroll", "registerWindow"),
 ]]
 
-# Lines in which the words are allowed: path, a regular expression for the line, the reason.
+# Lines in which the words are allowed: path, regular expression for the line, reason.
 EXCEPTIONS = [
     ("CONTRIBUTING.md", r"^\|.*\|$", "tables of words not to use and of sentences before and after"),
     ("CONTRIBUTING.md", r'"who", "what", "nobody"|no "Of X, the Y"|not "False: if"', "rules that name the words"),
@@ -123,7 +122,8 @@ def hits(path, text):
 
 
 def files(root, folders):
-    """Returns the tracked text files relative to `root`, limited to `folders` if not empty; all text files without git.
+    """Returns the tracked text files, relative to `root`. Without git, returns all text files. If `folders` is not
+    empty, returns only files in these folders.
 
     Skips test/lit, because its comments contain expected messages."""
     listing = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True, check=False)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """sarif.py LOG: checks the parts of a SARIF 2.1.0 log that gc3c writes, and prints the log as text.
 
-Checks the required properties of the standard (OASIS, SARIF 2.1.0, section 3), and those that only make sense together.
-Rejects all other properties, so that each property that gc3c writes has a check.
+Checks the properties that the standard requires (OASIS, SARIF 2.1.0, section 3), and properties that depend on each
+other. Rejects all other properties, so that each property that gc3c writes has a check.
 """
 import json
 import pathlib
@@ -11,7 +11,7 @@ import urllib.parse
 
 
 def known(thing, required, optional=()):
-    """Returns the object. Fails unless it has all of `required`, and otherwise only properties of `optional`."""
+    """Returns the object. Fails unless it has all properties of `required`, and only these and those of `optional`."""
     assert isinstance(thing, dict), thing
     keys = set(thing)
     assert set(required) <= keys <= set(required) | set(optional), f"{sorted(keys)}: needs {required}, may have {optional}"

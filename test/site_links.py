@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""site_links.py SITE: fails if a link or an image of the built site, its anchor included, leads nowhere.
+"""site_links.py SITE: fails if a link or an image of the built site has no target: a missing file or anchor.
 
-External links are not followed.
+Does not follow external links.
 """
 import html.parser
 import pathlib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""contents_test.py GC3C SOURCE-TREE: compares the contents of slots with the collective, bars with the steps of the
-GC3-IR, and marked lines and files with the source places of the steps."""
+"""contents_test.py GC3C SOURCE-TREE: tests what a page shows: the contents of slots that the collective promises, a bar
+for each step of the GC3-IR, and marks on the source lines of the steps."""
 import pathlib
 import re
 
@@ -94,15 +94,16 @@ class Contents(pages.PageTest):
         for tick in range(self.tick()[1] + 1):
             self.seek(tick)
             by_tick[tick] = self.lit()
-        # Tick 0: rank 0 sends. Tick 1: rank 0 copies while rank 1 receives and passes on. Tick 2: rank 2 receives.
+        # In tick 0, rank 0 sends. In tick 1, rank 0 copies, and rank 1 receives and forwards. In tick 2, rank 2
+        # receives.
         self.assertEqual(by_tick, {0: [6], 1: [5, 6], 2: [7], 3: []})
         self.browser.click(".bar[data-step='3'] rect")
         self.assertEqual(self.texts(".line.chosen i"), ["7", "8"])
         self.assertEqual(self.marked().split(), ["copy(", "2,", "output,", "0)"])
 
     def test_files(self):
-        """Checks that the program's own file has the first tab, and that the page shows the file of the steps or the
-        chosen file."""
+        """Checks that the file of the program has the first tab. The page must show the file of the current steps, or
+        the file that the user has chosen."""
         self.open(EXAMPLES / "ring_allreduce.gc3", "-DR=4")
         shown = lambda: (self.texts(".tab[aria-pressed='true']"), len(self.texts(".file:not([hidden])")))
         own, library = "examples/ring_allreduce.gc3", "std/chain.gc3"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""use_test.py GC3C SOURCE-TREE: tests the player, keys, address and mouse of a page, and its layout for several window
-sizes."""
+"""use_test.py GC3C SOURCE-TREE: tests the player, the keys, the mouse and the address (its fragment) of a page, and the
+layout for several window sizes."""
 import pathlib
 
 import pages
@@ -31,11 +31,11 @@ class Use(pages.PageTest):
         self.assertEqual(self.tick(), (2, ticks))
         self.seek(4)
         sums = [held for held in self.held().values() if "+" in held]
-        self.assertEqual(sorted(sums), sorted(expected[(0, c)] for c in range(4)))  # each rank has one finished sum
+        self.assertEqual(sorted(sums), sorted(expected[(0, c)] for c in range(4)))  # each rank has one complete sum
 
     def test_space_plays_and_pauses(self):
         self.open(EXAMPLES / "ring_allreduce.gc3", "-DR=16")
-        self.speed(0.5)  # playing would last a minute, so the pause comes before the end
+        self.speed(0.5)  # at this speed the end comes after a minute, so the pause comes first
         self.browser.type("body", "space")
         self.assertEqual(self.browser.run("return document.querySelector('#play').ariaLabel"), "Pause")
         self.browser.type("body", "space")

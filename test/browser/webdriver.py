@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client of the WebDriver protocol (W3C) with the commands that the page's tests need. Uses Python's HTTP alone."""
+"""A client of the WebDriver protocol (W3C) with the commands that the tests need. Needs only the library of Python."""
 import json
 import re
 import shutil
@@ -13,7 +13,7 @@ KEYS = {"space": " ", "left": "\ue012", "right": "\ue014", "home": "\ue011", "en
 
 
 def missing():
-    """Returns the programs that a browser needs and this machine lacks."""
+    """Returns the names of the programs that the tests need and this machine lacks."""
     return [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
 
 
@@ -30,7 +30,7 @@ class Browser:
             if not said:
                 raise RuntimeError("chromedriver has not started")
         self.url = f"http://127.0.0.1:{started.group(1)}"
-        # Containers often have little or no /dev/shm.
+        # Containers often have little or no /dev/shm, so Chromium must not use it.
         arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
         options = {"binary": shutil.which("chromium"), "args": arguments}
         wishes = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
@@ -80,10 +80,11 @@ class Browser:
         self.call("POST", f"/element/{self.find(selector)}/click")
 
     def point(self, *places):
-        """Moves the mouse to the first place, then to the others with its button down. Leaves the mouse at the last
-        place.
+        """Moves the mouse to the first place. If there are more places, drags the mouse to them. Leaves the mouse at
+        the last place.
 
-        A place is a selector, then the distance in pixels to the right of and below the element's middle."""
+        A place is a selector, optionally with an offset from the middle of the element: pixels to the right, pixels
+        down."""
         def move(selector, right=0, below=0):
             origin = {ELEMENT: self.find(selector)}
             return {"type": "pointerMove", "duration": 0, "origin": origin, "x": round(right), "y": round(below)}
@@ -106,7 +107,7 @@ class Browser:
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
 
     def wait(self, what, script):
-        """Waits until the script returns a true value, for at most five minutes because a machine can be very busy."""
+        """Waits until the script returns a true value, at most five minutes, because a machine can be very busy."""
         deadline = time.monotonic() + 300
         while not self.run(f"return {script}"):
             if time.monotonic() > deadline:

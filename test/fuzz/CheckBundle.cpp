@@ -14,14 +14,14 @@ using namespace gc3;
 
 namespace {
 
-// Limits of this harness, because a small bundle can describe programs that need much memory and time.
+// Limits of the programs that are run, because a small bundle can describe programs that need much memory and time.
 constexpr int mostRanks = 64;
 constexpr int mostPrograms = 4;
-constexpr size_t mostBytes = 1 << 20; // bytes of all buffers of a call
+constexpr size_t mostBytes = 1 << 20; // in all buffers of a call
 
 using Elements = std::vector<int32_t>;
 
-/// Parameters of a call of a program.
+/// Parameters of one call of a program.
 struct CallConditions {
   size_t count;
   gc3Order_t order;
@@ -53,7 +53,8 @@ private:
 
 } // namespace
 
-/// Returns an empty string if `result` is success, or one of `errors` with a message. Otherwise returns a description.
+/// Returns an empty string if `result` is gc3Success, or if it is one of `errors` and there is a message. Otherwise
+/// returns a description.
 std::string Trial::expect(const char *what, gc3Result_t result, std::initializer_list<gc3Result_t> errors) const {
   if (result == gc3Success)
     return {};
@@ -62,7 +63,7 @@ std::string Trial::expect(const char *what, gc3Result_t result, std::initializer
   return known && !text.empty() ? "" : std::string(what) + " ended in " + gc3GetErrorString(result) + ": " + text;
 }
 
-/// Returns false if the buffers exceed `mostBytes`.
+/// Allocates the buffers of a call. Returns false if they exceed `mostBytes`.
 bool Trial::makeBuffers(int index, const gc3ProgramInfo_t &info, const CallConditions &call) {
   send.assign(static_cast<size_t>(info.ranks), {});
   recv.assign(static_cast<size_t>(info.ranks), {});
@@ -139,7 +140,7 @@ std::string Trial::run(std::string_view bytes) {
   return {};
 }
 
-/// Decodes the postcondition as gc3-run does.
+/// Decodes the postcondition of a program as gc3-run does, to test that this does not crash.
 static void loadPostcondition(const bundle::BundleFile &file, uint32_t index) {
   const auto &info = file.program(index);
   const bundle::BundleResult<bundle::CheckView> check = file.check(index);
@@ -156,7 +157,7 @@ static void loadPostcondition(const bundle::BundleFile &file, uint32_t index) {
   run::Postcondition().load(*check, in, out);
 }
 
-/// Reads the parts of a bundle that gc3-run reads and jobs do not.
+/// Decodes the postconditions, which gc3-run reads and applications do not.
 static void readForChecks(std::string_view bytes) {
   const auto file = bundle::BundleFile::openMemory(bytes.data(), bytes.size());
   if (file.ok())

@@ -25,8 +25,8 @@ static std::string print(const ir::Program &program) {
 
 namespace {
 
-/// Options and diagnostics of one reading, as in gc3c. The destructor prints the diagnostics, to test that their places
-/// can be printed.
+/// Options and diagnostics for reading one text, as in gc3c. The destructor prints the diagnostics, to test that their
+/// source places can be printed.
 struct Reading {
   Reading() {
     options.sema.maxSlots = smallBudgets.maxSlots;
@@ -43,8 +43,8 @@ struct Reading {
 
 } // namespace
 
-/// Returns the programs for the calls that the file supports, with the promises of their collective. Returns none after
-/// an error.
+/// Returns a program for calls in place and one for calls out of place, if the file supports them. The programs have
+/// the promises of their collective. Returns no programs after an error.
 static std::vector<ir::Program> readXml(Reading &reading, const std::string &text, std::string &problem) {
   driver::Session &session = reading.session;
   std::vector<ir::Program> programs;

@@ -9,7 +9,7 @@
 
 using namespace gc3;
 
-/// Small enough for runs of milliseconds, large enough for the examples with few ranks.
+/// Limits for a compilation: small enough for runs of milliseconds, large enough for the examples with few ranks.
 static const sema::SemaOptions smallBudgets{.defines = {},
                                             .includeDirs = {},
                                             .program = {},
@@ -21,8 +21,8 @@ static const sema::SemaOptions smallBudgets{.defines = {},
                                             .maxCallDepth = 100};
 static constexpr lower::Options smallDag{.maxInstructions = 4000};
 
-/// Returns the syntax tree as text, or nothing after an error. Sets `excused` after an error that the original text may
-/// not have: printed text has more parentheses, so it can exceed limits.
+/// Returns the syntax tree as text, or nothing after an error. Sets `excused` if the text exceeds a limit. Printed text
+/// can do so even if the original text does not, because it has more parentheses.
 static std::optional<std::string> reprint(const std::string &text, bool &excused) {
   SourceManager sources;
   Diagnostics diags(sources);
@@ -59,7 +59,7 @@ static std::string checkProgram(const ir::ChunkDag &chunks, Diagnostics &diags, 
   return test::checkCompiled(*program);
 }
 
-/// Prints the diagnostics in all forms, to test that their places can be printed.
+/// Prints the diagnostics in all formats, to test that their source places can be printed.
 static void printAll(const Diagnostics &diags) {
   std::string printed;
   llvm::raw_string_ostream out(printed);

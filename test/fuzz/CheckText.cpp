@@ -21,7 +21,7 @@ static std::string print(const IR &ir) {
   return out.str();
 }
 
-/// Reads the text. Returns no programs after an error, which must have been reported.
+/// Reads the text. Sets `problem` unless the reader either returns programs or reports an error.
 template <typename IR, typename Read>
 static std::vector<IR> readAll(Read read, const std::string &text, std::string &problem) {
   SourceManager sources;
@@ -29,7 +29,7 @@ static std::vector<IR> readAll(Read read, const std::string &text, std::string &
   std::vector<IR> result = read(sources, diags, "text", text, smallBudgets);
   if (result.empty() != diags.hasErrors())
     problem = "neither a program nor an error, or both";
-  std::string printed; // printing tests the places of diagnostics
+  std::string printed; // tests that the places of diagnostics can be printed
   llvm::raw_string_ostream out(printed);
   diags.print(out, false);
   return result;

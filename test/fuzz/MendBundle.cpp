@@ -28,7 +28,7 @@ std::optional<std::vector<Section>> test::splitBundle(std::string_view bytes) {
   return sections;
 }
 
-/// Writes the digest through a mutable pointer, because the generated accessors only read.
+/// Writes the digest through a mutable pointer, because the generated accessors can only read.
 static void setDigest(const fbs::Program *program, uint64_t digest) {
   auto *table = const_cast<flatbuffers::Table *>(reinterpret_cast<const flatbuffers::Table *>(program));
   table->SetField<uint64_t>(fbs::Program::VT_DIGEST, digest, 0);

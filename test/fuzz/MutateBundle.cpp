@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutates bundles for libFuzzer: changes one section, or the set of sections, and corrects the checksums. One mutation
-// in 16 changes the file without corrections.
+// Mutates bundles for libFuzzer: changes one section, or the set of sections, and corrects the checksums. Every 16th
+// mutation on average changes the file without correcting it.
 #include "MendBundle.h"
 #include <algorithm>
 #include <array>
@@ -12,11 +12,11 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
 using gc3::test::Section;
 
-/// Numbers at the limits of integer types.
+/// Numbers near the limits of integer types.
 static constexpr std::array<uint32_t, 10> edges = {0,      1,          2,          255,        256,
                                                    0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
 
-/// Changes a number of four bytes at an aligned offset, because most fields are such numbers.
+/// Changes four bytes at an aligned offset, because most fields are 32-bit numbers.
 static void changeNumber(std::string &bytes, std::minstd_rand &random) {
   if (bytes.size() < sizeof(uint32_t))
     return;
@@ -55,7 +55,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max
     return LLVMFuzzerMutate(data, size, maxSize);
   change(*sections, maxSize > size ? maxSize - size : 0, random);
   std::string mended = gc3::test::joinBundle(std::move(*sections));
-  if (mended.size() > maxSize) // because of padding
+  if (mended.size() > maxSize) // padding has made the file too long
     return LLVMFuzzerMutate(data, size, maxSize);
   std::memcpy(data, mended.data(), mended.size());
   return mended.size();

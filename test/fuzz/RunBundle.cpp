@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry point of libFuzzer for bundles. The seeds are small programs. fuzz-bundle uses libFuzzer's mutations;
+// Entry point of libFuzzer for bundles. The seeds are small programs. fuzz-bundle uses the mutations of libFuzzer.
 // fuzz-mended-bundle uses MutateBundle.cpp, which keeps the checksums correct.
 #include "CheckBundle.h"
 #include "Property.h"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # run.sh [--build FOLDER] [--runs N | --seconds N] [FUZZER...]: runs the named fuzzers, or all, one after the other, and
-# prints what they reached. With --runs, the runs are always the same, and no corpus is kept. With --seconds (per
+# prints the coverage of each. With --runs, the runs are always the same, and no corpus is kept. With --seconds (per
 # fuzzer; default 60), a fuzzer continues with the corpus of earlier calls, FOLDER/test/fuzz/corpus. Inputs that break a
 # property are stored in FOLDER/test/fuzz/findings.
 #

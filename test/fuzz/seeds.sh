@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# seeds.sh GC3C DIRECTORY: makes the seeds of the fuzzers from the programs of examples, standard library and tests: a
-# folder of small files for each fuzzer, and a dictionary of the language's words.
+# seeds.sh GC3C DIRECTORY: makes the seeds of the fuzzers from the examples, the standard library and the tests: a
+# folder of small files for each fuzzer, and a dictionary of the words of the language.
 set -euo pipefail
 gc3c=$1 seeds=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 rm -rf "$seeds"
 mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml}
 
-# add FUZZER NAME: adds the standard input to the seeds, if it is so short that mutations often change relevant bytes.
+# add FUZZER NAME: adds the standard input to the seeds, unless it has more than 6000 bytes. In a long seed, most
+# mutations change nothing relevant.
 add() {
   local file="$seeds/$1/$2"
   cat >"$file"
   if [ "$(stat -c %s "$file")" -gt 6000 ]; then rm "$file"; fi
 }
 
-# Without comments, because the expectations of tests are useless here.
+# Removes comments, because the RUN and CHECK lines of tests are useless as seeds.
 while IFS= read -r file; do
   sed '/^ *\/\//d' "$file" | add fuzz-source "$(tr / - <<<"${file#"$root/"}")"
 done < <(find "$root/examples" "$root/std" "$root/test/lit" -name '*.gc3' | sort)
@@ -25,7 +26,7 @@ done < <(find "$root/test/lit" -name '*.gc3-ir' -o -name '*.inst-dag' | sort)
 
 grep -oE "'[a-z_]+'|'[^' a-z]{1,3}'" "$root/grammar/GC3.g4" | sort -u | sed "s/\\\\/\\\\\\\\/g;s/\"/\\\\\"/g;s/'\(.*\)'/\"\1\"/" >"$seeds/fuzz-source.dict"
 
-# Few ranks, with the params that each example has.
+# Compiles the examples for two and three ranks. Sets only the params that an example has.
 for example in "$root"/examples/*.gc3; do
   name=$(basename "$example" .gc3)
   for ranks in 2 3; do

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests are .gc3, .gc3-ir, .inst-dag and .test files with RUN lines; the tools are in PATH, %root is the source tree.
+# Tests are .gc3, .gc3-ir, .inst-dag and .test files with RUN lines. The tools are in PATH, and %root is the source
+# tree.
 import os
 import shutil
 
@@ -21,7 +22,7 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
         config.environment[name] = os.environ[name]
 config.substitutions.append(("%root", config.gc3_source))
 
-# Sanitizers make what takes a second take a minute, and reserve more memory than the limits of tests allow.
+# Tests that require `optimised` have limits of time or memory. Builds with sanitizers can't keep these limits.
 if not config.gc3_sanitized:
     config.available_features.add("optimised")
 
@@ -39,7 +40,7 @@ if shutil.which("dot"):
 else:
     lit_config.note("no Graphviz: tests that draw graphs are skipped")
 
-# Programs of other systems are in a folder next to the checkout, if there are any.
+# The folder shared/corpus next to the checkout, if there is one, has programs of other systems.
 corpus = os.path.join(config.gc3_source, "..", "shared", "corpus")
 if os.path.isdir(corpus):
     config.available_features.add("corpus")

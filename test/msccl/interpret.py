@@ -3,8 +3,8 @@
 
 Implements docs/msccl-xml.md independently: shares no code with the compiler. The data of a slot is the multiset of
 input slots that were combined in it. Thread blocks run in random order. A step of n slots is cut into messages of a
-random size, and a connection holds as many messages as the protocol has slots. Runs every mode that a file declares (in
-place or out of place) for each seed. The last line is "N runs" or the reason of the failure.
+random size, and a connection holds as many messages as the protocol has slots. Runs each file in every mode that it
+declares (in place, out of place), once for each seed. Prints "N runs" for each file, and ends with the first error.
 """
 import argparse
 import collections
@@ -14,7 +14,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-MOST_SOURCES = 16  # sources of a `re` command that merges several steps
+MOST_SOURCES = 16  # largest number of sources of a `re` command, which can merge several steps
 SLOTS = {"Simple": 2, "LL": 8, "LL128": 8}
 LIMITS = {"msccl": (216, 256), "rccl": (64, 64)}  # thread blocks per rank, steps per thread block
 COLLECTIVES = {
@@ -57,7 +57,7 @@ class XmlStep:
         return [(self.src, self.srcoff)] * (self.type in READS) + [(self.dst, self.dstoff)] * (self.type in WRITES)
 
     def continues(self, other):
-        """Returns True if an interpreter would run this `re` as a part of the previous one."""
+        """Returns True if an interpreter would merge this `re` step with the step `other` before it."""
         return (
             other is not None
             and self.type == other.type == "re"
@@ -84,7 +84,7 @@ class File:
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             self.text = file.read()
-        # Comments with a licence can come before or after the root element.
+        # A comment with a licence can come before or after the root element.
         root = ElementTree.fromstring(self.text[self.text.index("<algo ") : self.text.rindex("</algo>") + len("</algo>")])
         self.dialect = "rccl" if "outofplace" in root.keys() else "msccl"
         self.protocol, self.collective = root.get("proto"), root.get("coll")
@@ -138,8 +138,8 @@ class File:
             require(0 <= offset and offset + step.count <= size, f"{step.where}: {buffer}[{offset}..] of {size}")
 
     def check_waits(self, own):
-        """Checks that exactly the steps that others wait for publish, and steps that must not be merged with the next
-        one."""
+        """Checks which steps publish: those that another step waits for, and those that an interpreter must not merge
+        with the next step. No other step may publish."""
         wanted = set()
         for step in itertools.chain.from_iterable(block.steps for block in own):
             if not step.waits():
@@ -194,7 +194,7 @@ class File:
 
 
 class Command:
-    """A unit of execution: a step with the waits of the `nop`s before it, or several merged `re` steps."""
+    """A unit of execution: a step, or several merged `re` steps, with the waits of the `nop` steps before."""
 
     def __init__(self, step, waits):
         self.step, self.waits, self.sources, self.last = step, waits, [step.srcoff], step
@@ -225,13 +225,13 @@ class Machine:
 
     def __init__(self, file, in_place, seed):
         self.file, self.in_place, self.random = file, in_place, random.Random(seed)
-        self.most = self.random.choice([1, 1, 1, 2, 3, 71])  # slots of a message
+        self.most = self.random.choice([1, 1, 1, 2, 3, 71])  # largest number of slots in a message
         self.slots = SLOTS[file.protocol]
         self.fifos = {key: collections.deque() for key in file.connections}
         self.blocks = [(block, commands_of(block)) for own in file.blocks for block in own]
         self.published = [[-1] * len(own) for own in file.blocks]
-        self.position = [0] * len(self.blocks)  # current command of each block
-        self.done = [0] * len(self.blocks)  # completed slots of that command
+        self.position = [0] * len(self.blocks)  # index of the current command of each block
+        self.done = [0] * len(self.blocks)  # number of slots of that command that are done
         self.local = [i for own in file.blocks for i in range(len(own))]
         self.memory = {}
         inputs = file.shapes()[0]
@@ -240,7 +240,7 @@ class Machine:
                 self.memory[self.place(rank, "i", index)] = ((rank, index),)
 
     def place(self, rank, buffer, index):
-        """Returns the canonical name of a slot: in place, one buffer is inside the other."""
+        """Returns the canonical name of a slot. In place a slot has two names: one buffer is inside the other."""
         inputs, outputs = self.file.shapes()
         if self.in_place and buffer == "i" and inputs <= outputs:
             return (rank, "o", index + (rank * inputs if inputs < outputs else 0))
@@ -254,7 +254,7 @@ class Machine:
         return value
 
     def advance(self, index):
-        """Runs one message of a command of thread block `index`. Returns False if the command must wait."""
+        """Runs the current command of thread block `index` for one message. Returns False if the command must wait."""
         block, commands = self.blocks[index]
         command = commands[self.position[index]]
         step = command.step
@@ -295,7 +295,7 @@ class Machine:
             target.append(values)
 
     def run(self):
-        """Runs until all thread blocks have ended or wait. Returns the places of waiting steps, or an empty string."""
+        """Runs until every thread block has ended or waits. Returns the places of waiting steps, or an empty string."""
         unfinished = {i for i, (_, commands) in enumerate(self.blocks) if commands}
         take_turns = self.random.choice([self.in_random_order, self.by_priority])
         take_turns(unfinished)
@@ -312,8 +312,8 @@ class Machine:
         return moved
 
     def in_random_order(self, unfinished):
-        """Runs random thread blocks for a random number of messages. Retries waiting thread blocks after any
-        progress."""
+        """Runs random thread blocks for a random number of messages. Whenever a thread block has moved, retries all
+        others."""
         ready = sorted(unfinished)
         while ready:
             index = ready.pop(self.random.randrange(len(ready)))
@@ -321,8 +321,8 @@ class Machine:
                 ready = sorted(unfinished)
 
     def by_priority(self, unfinished):
-        """Runs the first thread block that can run. Seldom moves a random thread block to the end of the row, where it
-        runs as late as possible, which reveals missing waits."""
+        """Always runs the first thread block of a row that can run. Sometimes moves a random thread block to the end of
+        the row. There it runs as late as possible, which reveals missing waits."""
         row = self.random.sample(sorted(unfinished), len(unfinished))
         while any(self.turn(index, unfinished, 1) for index in row):
             if self.random.random() < 0.02:
@@ -345,7 +345,7 @@ class Machine:
 def interpret(path, seeds, expression):
     file = File(path)
     require((file.collective == "custom") == (expression is not None), "--ensures goes with custom collectives")
-    # The expression comes from the test's own command line.
+    # eval is safe here: the expression comes from the command line of the test.
     wanted = eval(f"lambda r, c: {expression}") if expression else file.wanted  # pylint: disable=eval-used
     runs = 0
     for in_place, seed in itertools.product(file.modes, range(seeds)):
@@ -358,8 +358,8 @@ def interpret(path, seeds, expression):
 
 
 def check_spelling(path):
-    """Checks the format that the runtimes' readers require: one space before each attribute, none after it, double
-    quotes."""
+    """Checks the format that the readers of the runtimes require: one space before each attribute, no space after it,
+    and double quotes."""
     line = re.compile(r' *<(/(algo|gpu|tb)|(algo|gpu|tb|step)( [A-Za-z_]+="[^"<>&\t]*")+/?)>\n')
     with open(path, encoding="utf-8") as file:
         for number, text in enumerate(file, 1):

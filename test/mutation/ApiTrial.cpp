@@ -35,7 +35,7 @@ std::string ApiTrial::lastError(const char *what) const {
 
 namespace {
 
-/// The buffers of a rank; in-place buffers overlap in `both`.
+/// The buffers of a rank. Both are inside `both`, and overlap if the call is in place.
 struct Buffers {
   std::vector<Element> both;
   Element *send;
@@ -47,7 +47,7 @@ struct Buffers {
 static Buffers makeBuffers(const Data &data, const gc3ProgramInfo_t &info, uint32_t rank, bool inPlace) {
   size_t input = data.input(rank).size();
   size_t output = data.outputElements(rank);
-  int64_t shift = 0; // from the beginning of the send buffer to that of the receive buffer
+  int64_t shift = 0; // offset of the receive buffer from the send buffer, in elements
   if (!inPlace || input == 0 || output == 0)
     shift = static_cast<int64_t>(input);
   else if (const common::StandardCollective *standard = common::findStandard(info.collective))

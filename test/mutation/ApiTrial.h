@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program through the C API, as applications do: in place and out of place, with any number of elements,
-// including the copies and padding that these need.
+// Runs a program through the C API, as applications do: in place and out of place, with any number of elements. Such
+// calls can need private copies and padding.
 #pragma once
 
 #include "Data.h"
@@ -11,7 +11,7 @@ namespace gc3::mutation {
 
 class ApiTrial {
 public:
-  /// Creates communicators for the bundle, with adversarial order. Accepts programs without a proof.
+  /// Creates communicators for the bundle, with adversarial order. Accepts programs that are not proven.
   ApiTrial(const std::string &bytes, uint32_t slots, uint64_t seed);
   ~ApiTrial();
   ApiTrial(const ApiTrial &) = delete;
@@ -26,7 +26,7 @@ private:
   gc3Bundle_t bundle = nullptr;
   gc3ProgramInfo_t info{};
   std::vector<gc3Comm_t> comms;
-  std::string problem; ///< error of the creation of communicators, or empty
+  std::string problem; ///< error message if the communicators were not created, or empty
 };
 
 } // namespace gc3::mutation

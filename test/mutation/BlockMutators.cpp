@@ -8,15 +8,16 @@ using namespace gc3::mutation;
 
 using Result = std::optional<uint32_t>;
 
-/// Returns true if one thread block can have the peers and the channel of both.
+/// Returns true if a single thread block can have the peers and the channel of both blocks.
 static bool mergeable(const Draft::Block &a, const Draft::Block &b) {
   auto idle = [](const Draft::Block &block) { return block.sendPeer < 0 && block.recvPeer < 0; };
   return (a.sendPeer < 0 || b.sendPeer < 0) && (a.recvPeer < 0 || b.recvPeer < 0) &&
          (a.channel == b.channel || idle(a) || idle(b));
 }
 
-/// Returns a random order of the steps of two thread blocks: for each step whether it belongs to the second. A step
-/// comes after the steps of the other thread block for which it waits, where that is possible.
+/// Returns a random merge of the steps of two thread blocks. The result has an element for each step, in the merged
+/// order: true if the step belongs to `b`. If possible, a step comes after the steps of the other block for which it
+/// waits.
 static std::vector<bool> interleave(const Draft::Block &a, const Draft::Block &b, uint32_t aNumber, uint32_t bNumber,
                                     host::Random &random) {
   std::vector<bool> order;
@@ -78,8 +79,8 @@ static Result mergeBlocks(Draft &draft, host::Random &random) {
   return pair->rank;
 }
 
-/// Moves the steps for which `moves` returns true to a new thread block, without waits that keep their order with the
-/// other steps.
+/// Moves the steps for which `moves` returns true to a new thread block. Adds no waits, so nothing orders these steps
+/// and those that stay.
 template <typename Moves>
 static void split(Draft &draft, uint32_t rank, uint32_t number, Draft::Block target, Moves moves) {
   std::vector<Draft::Block> &blocks = draft.ranks[rank];
@@ -109,7 +110,7 @@ static Result splitLocal(Draft &draft, host::Random &random) {
   return place->rank;
 }
 
-/// Moves the sends of a thread block to a new one, so that its sends and receives are no longer ordered.
+/// Moves the sends of a thread block to a new one, so that nothing orders the sends and the receives.
 static Result splitSends(Draft &draft, host::Random &random) {
   std::vector<std::pair<uint32_t, uint32_t>> all;
   for (uint32_t rank = 0; rank != draft.ranks.size(); ++rank)
@@ -137,7 +138,7 @@ static Result fewerSlots(Draft &draft, host::Random &random) {
   return 0;
 }
 
-/// Changes the protocol, so that messages no longer order anything except their own data.
+/// Changes the protocol to LL or LL128, so that messages order only their own data.
 static Result weakerProtocol(Draft &draft, host::Random &random) {
   if (draft.info->protocol != Protocol::Simple)
     return std::nullopt;
@@ -147,7 +148,7 @@ static Result weakerProtocol(Draft &draft, host::Random &random) {
   return 0;
 }
 
-/// Applies two mutators, for errors that need two mistakes.
+/// Applies two mutators, because some errors need two mistakes.
 static Result twice(Draft &draft, host::Random &random) {
   std::vector<Kind> kinds = allKinds();
   kinds.pop_back(); // twice() itself

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs of a call and the outputs that the collective promises. Elements are pseudorandom 64-bit numbers, and sums
-// wrap, so that a missing, doubled or wrong contribution changes every element.
+// Inputs of a call, and the outputs that the collective promises. Elements are pseudorandom 64-bit numbers, and sums
+// wrap. So a missing, repeated or wrong contribution changes every element.
 #pragma once
 
 #include "core/Layout.h"
@@ -10,17 +10,17 @@ namespace gc3::mutation {
 
 using Element = uint64_t;
 
-/// Initial value of memory.
+/// The value of memory that is not written yet.
 inline constexpr Element poison = 0xa5a5a5a5a5a5a5a5;
 
 /// The data of calls with a given number of elements per block. A program and its mutants share it.
 class Data {
 public:
-  /// `layout` is the program's layout for the number of elements.
+  /// `layout` is the layout of the program for the number of elements.
   Data(const ir::Program &program, const core::Layout &layout);
 
   uint64_t count() const { return elementsPerBlock; }
-  /// Elements of a rank's input and output, as callers see them.
+  /// The elements in the buffers of the call: the input of a rank, and the number of elements in its output.
   const std::vector<Element> &input(uint32_t rank) const { return inputs[rank]; }
   size_t outputElements(uint32_t rank) const { return outputSizes[rank]; }
 
@@ -28,7 +28,7 @@ public:
   struct Promise {
     uint32_t rank;
     uint32_t slot;
-    uint64_t begin; ///< first element in the output
+    uint64_t begin; ///< position of the first element in the output
     std::vector<Element> elements;
   };
   const std::vector<Promise> &promises() const { return allPromises; }

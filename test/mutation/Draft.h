@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GC3-IR program in a form that is easy to change: lists instead of ranges of flat arrays.
+// A GC3-IR program that is easy to change: it has lists instead of ranges of flat arrays.
 #pragma once
 
 #include "gc3/IR/GC3IR.h"
@@ -41,14 +41,14 @@ struct Draft {
     return bufferSizes[rank * info->bufferCount() + buffer];
   }
 
-  /// Returns the places of all steps for which `wanted(place, step)` returns true.
+  /// Returns the addresses of all steps for which `wanted(place, step)` returns true.
   std::vector<StepAddress> places(const std::function<bool(StepAddress, const StepWithWaits &)> &wanted) const;
 
-  /// Replaces every wait of a rank by the result of `to`, or removes it if `to` returns nothing.
+  /// Replaces every wait of a rank by the result of `to`. Removes the wait if the result is empty.
   void moveWaits(uint32_t rank, const std::function<std::optional<ir::Wait>(ir::Wait)> &to);
   /// Removes a step. Waits for the step become waits for the step before it.
   void erase(StepAddress place);
-  /// Inserts a step after `place`. Waits still refer to the same steps.
+  /// Inserts a step after `place`. Existing waits still refer to the same steps.
   void insertBehind(StepAddress place, StepWithWaits step);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives host::Run like host::PreparedCall, but with memory that is filled before each run, and with other orders.
+// Drives host::Run as host::PreparedCall does, but fills the memory before each run, and runs steps in other orders.
 #include "HostTrial.h"
 #include "gc3/Common/Opcode.h"
 #include "host/Executor.h"
@@ -34,19 +34,19 @@ std::vector<Held> HostTrial::stepsOf(uint32_t rank) const {
   return result;
 }
 
-/// A run and its memory. If an alias puts one buffer of a rank inside the other, the run only uses the outer buffer.
+/// A run and its memory. If an alias puts one buffer of a rank inside the other, the run uses only the outer buffer.
 class HostTrial::Session {
 public:
   Session(const HostTrial &trial, const Data &data, const Conditions &conditions);
 
   host::Run &run() { return *interpreter; }
-  /// Runs all thread blocks in turn until none can continue. `held`, if not null, is a step that must not begin its
-  /// first tile.
+  /// Runs all thread blocks in turn until none can continue. If `held` is not null, that step does not begin its first
+  /// tile.
   void runUntilBlocked(const std::vector<uint32_t> &order, const Held *held);
   bool finished();
   bool holds(const Data::Promise &promise) const;
   Memory memory() const;
-  /// Returns true if the first element of some of the slots has its initial value.
+  /// Returns true if some slot of the range still has its initial value in its first element.
   bool unwritten(uint32_t rank, uint8_t buffer, uint32_t index, uint32_t count) const;
 
 private:
@@ -117,7 +117,7 @@ bool HostTrial::Session::finished() {
   });
 }
 
-/// Returns the beginning of a buffer's layout, with aliases resolved.
+/// Returns the address of a buffer. For an aliased buffer, returns the address of the buffer that contains it.
 const Element *HostTrial::Session::base(uint32_t rank, uint8_t buffer) const {
   const bundle::RankView &view = trial.program().rank(rank);
   if (buffer == common::inputBuffer || (buffer == common::outputBuffer && view.alias == Alias::OutputInInput))
@@ -165,7 +165,7 @@ bool Memory::agrees(const Memory &other) const {
   return std::equal(elements.begin(), elements.end(), other.elements.begin(), other.elements.end(), same);
 }
 
-/// Runs a session with `order`, which returns true if all steps have finished.
+/// Runs a session in the order of `order`, a function that returns true if all steps have finished.
 template <typename Order>
 Outcome HostTrial::runToEnd(const Data &data, const Conditions &conditions, Order order) {
   Session session(*this, data, conditions);

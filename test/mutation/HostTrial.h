@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The oracle: runs a program on the interpreter of the host executor, in orders that are likely to show errors. It uses
-// no results of Verify, and treats waits and messages only as the executor does.
+// no results of Verify. Waits and messages have the meaning that the executor gives them.
 #pragma once
 
 #include "Data.h"
@@ -13,7 +13,7 @@ namespace gc3::mutation {
 
 enum class Outcome : uint8_t { Right, Wrong, Stuck };
 
-/// Parameters of the transport of messages.
+/// How a run moves messages, and what its memory holds before.
 struct Conditions {
   uint32_t slots;
   uint64_t tileElements;
@@ -25,11 +25,11 @@ struct Conditions {
 struct Memory {
   Element before; ///< value of unwritten elements
   std::vector<Element> elements;
-  /// Returns true if the memories are equal, where an unwritten element equals any unwritten element.
+  /// Returns true if both memories are equal. An unwritten element equals any other unwritten element.
   bool agrees(const Memory &other) const;
 };
 
-/// A step of the program, by the number of its thread block among those of all ranks.
+/// A step of the program. `block` counts the thread blocks of all ranks.
 struct Held {
   uint32_t block;
   uint32_t step;
@@ -40,7 +40,7 @@ public:
   /// Loads a bundle with one program. Returns null if the reader rejects it.
   static std::unique_ptr<HostTrial> load(const std::string &bytes);
 
-  /// Returns the layout that the constructor of Data needs.
+  /// Returns the layout for `count` elements per block, which the constructor of Data needs.
   core::Layout layout(uint64_t count) const;
   /// Returns the count with which every slot has `elements` elements.
   uint64_t wholeCount(uint64_t elements) const { return elements * core::slotsPerBlock(program().info()); }
@@ -55,11 +55,11 @@ public:
 
   /// Runs in the executor's adversarial order for this seed.
   Outcome runAdversarial(const Data &data, const Conditions &conditions, uint64_t seed);
-  /// Holds a step back in its first tile until no other step can continue. If each step is held back in turn, all pairs
-  /// of unordered steps run in both orders.
+  /// Holds a step back in its first tile until no other step can continue. If the caller holds back each step in turn,
+  /// every two unordered steps run in both orders.
   Outcome runHolding(const Data &data, const Conditions &conditions, Held held, uint64_t seed);
 
-  /// Returns the memory after the last run that finished.
+  /// Returns the memory after the last run whose steps have all finished.
   const Memory &memory() const { return left; }
 
   /// Returns true if `first` can finish before `second` begins, with an unlimited number of slots.

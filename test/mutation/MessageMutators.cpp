@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutators of connections and of messages, with both ends.
+// Mutators of connections and messages.
 #include "Mutators.h"
 
 using namespace gc3;
@@ -37,7 +37,7 @@ static Result changeChannel(Draft &draft, host::Random &random) {
   return which->first;
 }
 
-/// Exchanges the peers to which two thread blocks of a rank send, or from which they receive.
+/// Exchanges the send peers, or the receive peers, of two thread blocks of a rank.
 static Result exchangePeers(Draft &draft, host::Random &random) {
   bool sending = random.below(2) != 0;
   auto peer = [&](Draft::Block &block) -> int32_t & { return sending ? block.sendPeer : block.recvPeer; };
@@ -69,7 +69,7 @@ static std::optional<Opcode> withoutSend(Opcode opcode) {
   return std::nullopt;
 }
 
-/// Removes the receive from a step. The step uses the contents of its memory instead.
+/// Removes the receive from a step. The step then uses the data that is already in its slots.
 static void stopReceiving(Draft &draft, StepAddress place) {
   Draft::StepWithWaits &step = draft.step(place);
   switch (step.opcode) {
@@ -107,8 +107,8 @@ static Result dropMessage(Draft &draft, host::Random &random) {
   return message->receive.rank;
 }
 
-/// Sends a message twice. The second one goes to the receiver's destination, or if it has none to the source of its
-/// reduction.
+/// Sends a message twice. The second one is received into the destination of the receiving step. If that step has no
+/// destination, it is received into the source of its reduction.
 static Result repeatMessage(Draft &draft, host::Random &random) {
   auto message = pick(messages(draft), random);
   if (!message)
@@ -141,7 +141,7 @@ static Result shortenMessage(Draft &draft, host::Random &random) {
   return message->receive.rank;
 }
 
-/// Swaps two consecutive messages of a connection at the sender only.
+/// Swaps two consecutive messages of a connection, but only at the sender.
 static Result swapMessages(Draft &draft, host::Random &random) {
   std::vector<Message> all = messages(draft);
   std::vector<std::pair<StepAddress, StepAddress>> pairs;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deadlocks and wrong sums do not depend on the order, so every run shows them. A race appears only in certain orders.
+// Deadlocks and wrong sums do not depend on the order of steps, so every run shows them. A race shows only in some
+// orders.
 #include "MutantChecker.h"
 #include "ApiTrial.h"
 #include "gc3/Emit/Bundle.h"
@@ -26,7 +27,7 @@ const Data &MutantChecker::data(uint64_t count) {
   return found->second;
 }
 
-/// Returns up to `most` steps to hold back: steps of the changed rank first, then those of other ranks.
+/// Returns up to `most` steps to hold back: at first random steps of the changed rank, then steps of other ranks.
 static std::vector<Held> stepsToHold(const HostTrial &trial, uint32_t changedRank, uint32_t most,
                                      host::Random &random) {
   std::vector<Held> result;
@@ -42,7 +43,7 @@ static std::vector<Held> stepsToHold(const HostTrial &trial, uint32_t changedRan
 
 namespace {
 
-/// The worst result of several runs on the same data.
+/// The worst result of several runs with the same data.
 class Worst {
 public:
   /// Adds a run. Returns true if no later run can be worse.
@@ -64,8 +65,8 @@ private:
 
 } // namespace
 
-/// Runs the program with whole slots, so that only orders can change the result: with few and many slots, one and
-/// several tiles, messages through slots and directly.
+/// Runs the program with counts that fill all slots, so that only the order of steps can change the result. Varies the
+/// number of slots and tiles, and whether messages bypass their slots.
 Shown MutantChecker::execute(HostTrial &trial, uint32_t minSlots, uint32_t manySlots, uint32_t changedRank,
                              uint64_t seed) {
   static constexpr uint64_t elements = 3; // elements of each slot
@@ -88,7 +89,7 @@ Shown MutantChecker::execute(HostTrial &trial, uint32_t minSlots, uint32_t manyS
   return std::min(tiled.shown(), held.shown());
 }
 
-/// Returns the step at the beginning of a finding's message.
+/// Returns the step that the message of a finding names first.
 static Held placeIn(const HostTrial &trial, const std::string &text) {
   unsigned rank = 0, block = 0, step = 0;
   [[maybe_unused]] int read = std::sscanf(text.c_str(), "rank %u tb %u step %u", &rank, &block, &step);
@@ -96,8 +97,8 @@ static Held placeIn(const HostTrial &trial, const std::string &text) {
   return trial.stepAt(rank, block, step);
 }
 
-/// Returns true if the executor can show the finding, even without consequences: both orders of a race, or a read of
-/// unwritten memory.
+/// Returns true if the executor can show what the finding says, even if the results stay right: both orders of a race,
+/// or a read of unwritten memory.
 bool MutantChecker::happens(HostTrial &trial, const verify::Finding &finding) {
   const Data &sample = data(trial.wholeCount(1));
   if (finding.kind == verify::Finding::Race) {
@@ -109,20 +110,21 @@ bool MutantChecker::happens(HostTrial &trial, const verify::Finding &finding) {
          trial.readsUnwritten(sample, placeIn(trial, finding.message));
 }
 
-/// Checks every race, but only the first read of unwritten memory, because later ones can read its result.
+/// Checks every race that Verify has found. Checks only the first read of unwritten memory, because later ones can read
+/// what that step has written.
 void MutantChecker::checkFindings(HostTrial &trial, const verify::Verdict &verdict, CheckResult &result) {
   bool all = happens(trial, verdict.findings.front());
   for (const verify::Finding &finding : verdict.findings)
     all &= finding.kind != verify::Finding::Race || happens(trial, finding);
   if (all && result.shown == Shown::Nothing)
     result.shown = Shown::Seen;
-  // Under LL and LL128, messages order less than in the host's memory, so the executor can't show every race.
+  // Messages of LL and LL128 order less than memory of the host does, so the executor can't show every race.
   if (!all && (result.verdict != Verdict::Race || trial.isSimple()))
     result.disagreement = "has a finding that can't happen";
 }
 
-/// Checks the other claims of a proof: any number of elements works, fewer slots do not suffice, and the C API gives
-/// the same results.
+/// Checks what else a proof claims: the program works with any number of elements, and deadlocks with fewer slots. The
+/// C API must also give right results.
 std::string MutantChecker::checkAccepted(HostTrial &trial, const ir::Program &mutant, const verify::Verdict &verdict,
                                          uint64_t seed) {
   host::Random random(seed);
@@ -170,7 +172,8 @@ static Verdict verdictOf(const verify::Verdict &verdict) {
   llvm_unreachable("not a kind of finding");
 }
 
-/// Returns an empty string if the verdict of Verify and the result of the executor can both be true.
+/// Returns an empty string if the verdict of Verify and the result of the executor can both be right. Otherwise returns
+/// the contradiction.
 static std::string contradiction(Verdict verdict, Shown shown) {
   static constexpr const char *words[] = {"is refused by the runtime", "gets stuck", "leaves wrong results",
                                           "leaves memory that depends on the order, or on what was there"};

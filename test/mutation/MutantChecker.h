@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs Verify and the executor on a mutant and compares their results.
+// Checks a mutant with Verify and with the host executor, and compares their results.
 #pragma once
 
 #include "Data.h"
@@ -16,11 +16,11 @@ inline constexpr size_t verdictCount = 6;
 
 /// The worst result that the executor has shown.
 enum class Shown : uint8_t {
-  Refused, ///< the reader of bundles rejects the mutant
+  Refused, ///< the bundle reader rejects the mutant
   Stuck,
-  Wrong,  ///< output that the collective does not promise
-  Varies, ///< other memory depends on the order of steps or on its initial contents
-  Seen,   ///< the finding of Verify occurs without consequences: both orders of a race, or a read of unwritten memory
+  Wrong,  ///< the output differs from what the collective promises
+  Varies, ///< the output is right, but other memory depends on the order or on initial contents
+  Seen,   ///< the finding is true, but results stay right: both orders of a race, or a read of unwritten memory
   Nothing
 };
 inline constexpr size_t shownCount = 6;
@@ -29,23 +29,23 @@ struct CheckResult {
   Verdict verdict;
   Shown shown;
   std::string finding;      ///< first finding of Verify
-  std::string disagreement; ///< reason why Verify or the executor is wrong, or empty
+  std::string disagreement; ///< message if Verify and the executor contradict each other, or empty
 };
 
-/// Number of runs of the executor.
+/// Numbers of runs of the executor for a mutant.
 struct Effort {
   uint32_t adversarialRuns = 8;
   uint32_t heldSteps = 48;
   uint32_t apiCalls = 4;
 };
 
-/// Checks Verify against the executor on the mutants of one program.
+/// Compares Verify with the executor on the mutants of one program.
 class MutantChecker {
 public:
   /// `original` must outlive this object.
   MutantChecker(const ir::Program &original, const Effort &effort);
 
-  /// Tests orders of steps of `changedRank` first. Deterministic for a given seed.
+  /// Checks a mutant. Varies the order of steps of `changedRank` first. Deterministic for a given seed.
   CheckResult check(const ir::Program &mutant, uint32_t changedRank, uint64_t seed);
 
 private:

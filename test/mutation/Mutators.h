@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small changes to a program, by kind. Most keep the structure intact, so that the analyses of Verify are tested: every
-// reader detects sends and receives that do not match.
+// Small changes to a program, by kind. Most changes keep the structure valid, so that mutants reach the analyses of
+// Verify. Any reader already rejects sends and receives that do not match.
 #pragma once
 
 #include "Draft.h"
@@ -9,8 +9,8 @@
 
 namespace gc3::mutation {
 
-/// Changes a draft at a random place. Returns the changed rank (the last one if there are several). Returns nothing,
-/// and does not change the draft, if there is no such place.
+/// Changes a draft at a random place. Returns the rank that has changed, or the last one if several have. If there is
+/// no such place, returns nothing and does not change the draft.
 using Mutator = std::optional<uint32_t> (*)(Draft &draft, host::Random &random);
 
 struct Kind {

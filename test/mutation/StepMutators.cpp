@@ -24,7 +24,7 @@ static bool writes(const Step &step) {
   return writesDst(step.opcode);
 }
 
-/// Swaps two consecutive steps. Waits keep their numbers, so they refer to the other step afterwards.
+/// Swaps two consecutive steps. Waits for these steps keep their numbers, so each then refers to the other step.
 static Result swapSteps(Draft &draft, host::Random &random) {
   auto place = pick(draft.places([&](StepAddress at, const Draft::StepWithWaits &) {
     return at.step + 1 < draft.block(at).steps.size();
@@ -56,7 +56,7 @@ static uint32_t neighbour(uint32_t index, host::Random &random) {
   return index == 0 || random.below(2) ? index + 1 : index - 1;
 }
 
-/// Increments or decrements a number of a step whose opcode uses the number.
+/// Increments or decrements a field of a step whose opcode uses this field.
 template <auto Number, bool (&Has)(const Step &)>
 static Result changeByOne(Draft &draft, host::Random &random) {
   auto place = pickStep(draft, random, Has);
@@ -67,7 +67,7 @@ static Result changeByOne(Draft &draft, host::Random &random) {
   return place->rank;
 }
 
-/// Returns another buffer that is long enough for the slice, or nothing.
+/// Returns another buffer that has at least `end` slots, or nothing.
 static std::optional<BufferId> otherBuffer(const Draft &draft, uint32_t rank, BufferId buffer, uint32_t end,
                                            host::Random &random) {
   std::vector<BufferId> others;
@@ -102,7 +102,7 @@ static Result swapOperands(Draft &draft, host::Random &random) {
   return place->rank;
 }
 
-/// Changes the opcode to one with the same send and receive, so that messages still match.
+/// Changes the opcode to one that sends and receives as the old one does, so that messages still match.
 static Result changeOpcode(Draft &draft, host::Random &random) {
   auto place = pickStep(draft, random, [](const Step &step) { return step.opcode != Opcode::Send; });
   if (!place)

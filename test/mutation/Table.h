@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts results and prints them as Markdown.
+// Counts the results of mutants and prints them as Markdown tables.
 #pragma once
 
 #include "MutantChecker.h"
@@ -8,7 +8,7 @@
 
 namespace gc3::mutation {
 
-/// Numbers of mutants by the verdict of Verify and the result of the executor, and the number of disagreements.
+/// Numbers of mutants, by the verdict of Verify and the result of the executor, and the number of disagreements.
 struct Tally {
   std::array<std::array<uint64_t, shownCount>, verdictCount> counts{};
   uint64_t disagreements = 0;
@@ -25,11 +25,11 @@ struct ProgramTally {
   Tally tally;
 };
 
-/// Prints a line for each kind, and their sum.
+/// Prints a row for each kind, and a row with their sum.
 void printKinds(llvm::raw_ostream &out, const std::vector<Kind> &kinds, const std::vector<Tally> &tallies);
-/// Prints a line for each program.
+/// Prints a row for each program.
 void printPrograms(llvm::raw_ostream &out, const std::vector<ProgramTally> &programs);
-/// Prints the verdicts of Verify against the results of the executor.
+/// Prints a row for each verdict of Verify, with a column for each result of the executor.
 void printAgreement(llvm::raw_ostream &out, const Tally &sum);
 
 } // namespace gc3::mutation

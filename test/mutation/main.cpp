@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the verifier by mutation: makes small changes to programs, lets Verify and the host executor check each mutant,
-// and prints how well they agree (docs/verification-methods.md). Exit status: 0 if they agree; 1 if
-// they disagree, or if no mutant was checked.
+// Tests Verify with mutants: makes small changes to programs, and checks each mutant with Verify and with the host
+// executor. Prints how well they agree (docs/verification-methods.md). Exit status: 0 if they agree; 1 if they disagree
+// or if no mutant was checked.
 #include "RandomProgram.h"
 #include "Table.h"
 #include "gc3/IR/Read.h"
@@ -32,12 +32,12 @@ public:
       llvm::erase_if(kinds, [](const Kind &kind) { return only != kind.name; });
   }
 
-  /// `name` is the name in the table; consecutive programs of the same name share a line.
+  /// Checks mutants of a program. The table has a row for `name`, which consecutive programs of the same name share.
   void mutate(const ir::Program &program, const std::string &name);
   void print() const;
   bool agreed() const { return sum().disagreements == 0; }
-  /// Returns true if the executor has shown a wrong result. Otherwise its agreement with accepted mutants proves
-  /// nothing.
+  /// Returns true if the executor has shown that some mutant gives a wrong result. If it never does, its agreement with
+  /// Verify on accepted mutants proves nothing.
   bool shownWrong() const { return sum().rejectedAnd(Shown::Wrong) != 0; }
 
 private:
@@ -58,7 +58,8 @@ private:
 
 } // namespace
 
-/// Prints a mutant and its result if Verify and the executor disagree, or if it is a sample of rejected mutants.
+/// Prints a mutant and its result if Verify and the executor disagree. Also prints up to `samples` mutants that Verify
+/// rejects and that the executor does not show to be wrong.
 void Mutation::report(const Kind &kind, const ir::Program &mutant, const CheckResult &result) {
   bool sample = result.verdict != Verdict::Accepted && result.shown == Shown::Nothing && printed < samples;
   if (result.disagreement.empty() && !sample)
@@ -69,7 +70,7 @@ void Mutation::report(const Kind &kind, const ir::Program &mutant, const CheckRe
                << (result.finding.empty() ? "" : "Verify: " + result.finding + "\n") << test::text(mutant) << '\n';
 }
 
-/// Checks each mutant once, even if several kinds make it.
+/// Checks each different mutant only once, even if several kinds make it.
 void Mutation::mutate(const ir::Program &program, const std::string &name) {
   static constexpr uint32_t triesPerMutant = 4;
   MutantChecker checker(program, {});
@@ -120,7 +121,7 @@ static bool mutateFile(Mutation &mutation, const std::string &name) {
 static void mutateRandom(Mutation &mutation, uint32_t number) {
   std::mt19937_64 random(seed + number);
   ir::ChunkDag dag = test::randomProgram(random, {.maxRanks = 2 + number % 4, .operations = 4 + number % 24});
-  if (number % 4 == 3) { // LL needs more waits, because its messages only order their own data
+  if (number % 4 == 3) { // LL needs more waits, because a message orders only its own data
     auto info = std::make_shared<ir::ProgramInfo>(*dag.info);
     info->protocol = ir::Protocol::LL;
     dag.info = info;

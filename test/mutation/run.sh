@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh GC3C MUTATION-TABLE ROOT [OPTIONS OF MUTATION-TABLE...]: makes mutants of the examples, with the params of
-# examples.txt, with and without fusion, and prints the table.
+# run.sh GC3C MUTATION-TABLE ROOT [OPTIONS OF MUTATION-TABLE...]: compiles the examples with the params of examples.txt,
+# with and without fusion. Checks mutants of these programs and prints the table.
 set -euo pipefail
 gc3c=$1 table=$2 root=$3
 shift 3

@@ -43,13 +43,14 @@ uint64_t magnitudeOf(core::ElementType type, const std::byte *element) {
 }
 
 bool isNan(core::ElementType type, const std::byte *element) {
-  // Infinity, or the largest number of a type without infinities.
+  // The bits of infinity. For a type without infinities: of its largest number.
   constexpr uint64_t largestNumber[] = {0x7c00, 0x7f800000, 0x7ff0000000000000, 0x7f80, 0x7e, 0x7c};
   return magnitudeOf(type, element) >
          largestNumber[static_cast<uint8_t>(type) - static_cast<uint8_t>(core::ElementType::Half)];
 }
 
-/// Returns the number of elements of a value in a chunk's slot: the minimum over its contributions.
+/// Returns the number of defined elements in a slot of an output chunk that holds this value: the minimum over its
+/// contributions.
 uint64_t elementsOf(const bundle::CheckView &check, const core::Layout &layout, uint32_t subdivision, uint32_t value,
                     uint32_t slot) {
   uint64_t elements = layout.slotElements;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected results of calls: makes the same calls on the host executor, and compares the outputs that programs promise.
+// The oracle for calls of all backends: makes the same calls on the host executor, and compares the outputs that the
+// programs promise.
 #pragma once
 
 #include "core/Element.h"
@@ -11,7 +12,7 @@
 
 namespace gc3::test {
 
-/// Buffers of a rank in a call. In-place buffers overlap.
+/// The buffers of a rank in a call. They overlap in a call in place.
 struct Ends {
   std::byte *send, *recv;
   const void *scalar = nullptr; ///< scalar by which the rank multiplies its input, or null
@@ -28,12 +29,13 @@ struct Calling {
 std::string runOnHost(const bundle::BundleFile &file, const core::Program &program, const Calling &calling,
                       std::span<const Ends> ranks);
 
-/// Returns true if two elements are equivalent results. All NaNs are equivalent. Under min and max all zeros are
-/// equivalent, because GPUs and hosts choose differently between 0 and -0.
+/// Returns true if `a` and `b` are equivalent results: their bits are equal, or both are NaN. Under min and max, 0 and
+/// -0 are also equivalent, because GPUs and hosts choose differently between them.
 bool isAsGood(core::ElementType type, core::ReduceOp op, const std::byte *a, const std::byte *b);
 
-/// Compares a rank's outputs. Skips slots without a promise, and elements that some contribution lacks: they can have
-/// any value. Returns a message about the first difference, or an empty string.
+/// Compares the output `is` of a rank with the expected output `should`. Skips slots without a promise. Also skips
+/// elements that some contribution lacks, because their values are undefined. Returns a message about the first
+/// difference, or an empty string.
 std::string comparePromised(const core::Program &program, const bundle::CheckView &check, const core::Layout &layout,
                             uint32_t rank, core::ElementType type, core::ReduceOp op, const std::byte *is,
                             const std::byte *should);

@@ -26,8 +26,8 @@ std::string Trial::describe() const {
          ", seed " + std::to_string(options.seed);
 }
 
-/// Chooses the positions of a rank's buffers. In-place buffers are where the standard collective requires them, or at
-/// the same address if the program implements no standard collective.
+/// Chooses the positions of the buffers of a rank. In place, the buffers overlap as the standard collective requires.
+/// If the program implements no standard collective, both begin at the same address.
 void Trial::place(uint32_t rank, Memory &rankMemory) const {
   const size_t size = layout.elementSize, begin = gap + options.misalignment * size;
   const uint64_t in = layout.ranks[rank].input.elements * size, out = layout.ranks[rank].output.elements * size;
@@ -59,7 +59,7 @@ std::string Trial::prepare() {
     place(rank, memory[rank]);
     for (std::byte &byte : memory[rank].bytes)
       byte = static_cast<std::byte>(random.next());
-    if (!core::isInteger(options.type)) // below 2, so that sums are finite
+    if (!core::isInteger(options.type)) // makes floats smaller than 2, so that sums are finite
       for (size_t last = size - 1; last < memory[rank].bytes.size(); last += size)
         memory[rank].bytes[last] &= std::byte{0xbf};
   }
@@ -95,8 +95,8 @@ core::Request Trial::request(uint32_t rank, std::byte *base) const {
   return request;
 }
 
-/// Returns a message if memory outside of the outputs has changed: an out-of-place input, or the bytes around the
-/// buffers.
+/// Returns a message if memory outside of the output has changed: the input of a call out of place, or the bytes around
+/// the buffers.
 std::string Trial::compareRest(uint32_t rank, const std::vector<std::byte> &after) const {
   const Memory &before = memory[rank];
   const size_t size = layout.elementSize;

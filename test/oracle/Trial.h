@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of all ranks of a program with random data, in place or out of place. Compares the results with those of a
-// call on the host, and checks that no other memory has changed.
+// A call of all ranks of a program with random data, in place or out of place. Compares the results with those of the
+// same call on the host. Checks that no other memory has changed.
 #pragma once
 
 #include "Oracle.h"
@@ -19,7 +19,7 @@ struct TrialOptions {
   core::ElementType type = core::ElementType::Float;
   core::ReduceOp op = core::ReduceOp::Sum;
   bool inPlace = false;
-  uint32_t misalignment = 0; ///< elements from an aligned address to each buffer
+  uint32_t misalignment = 0; ///< distance of each buffer from an aligned address, in elements
   uint64_t seed = 1;
   Scalars scalars = Scalars::None;
 };

@@ -2,7 +2,7 @@
 """Tests the files that gc3 installs, by building examples/project outside of the source tree.
 
 install          installs the build into a directory and moves it elsewhere: no file may contain the old path.
-cmake            configures the project with one generator, runs it, and checks what each change recompiles.
+cmake            configures the project with one generator, runs it, and checks which changes recompile the bundle.
 documentation    follows the links of the installed pages.
 errors           checks the messages of find_package and gc3_add_bundle for wrong uses and for a missing compiler.
 pkg-config       builds the program with the flags of gc3.pc.
@@ -28,7 +28,7 @@ def run(*command, cwd=None, env=None):
 
 
 def replace_in(path, old, new):
-    """Edits a file until its time is later than that of all earlier files, however coarse the clock."""
+    """Edits a file. Writes it until its time is later than that of any older file, even if the clock is coarse."""
     text = path.read_text()
     assert old in text, f"{path} has no '{old}'"
     before = path.parent / "clock"
@@ -39,7 +39,7 @@ def replace_in(path, old, new):
 
 
 class Project:
-    """A copy of examples/project, configured and built in a directory whose name has a space."""
+    """A copy of examples/project. It is configured and built in a directory whose name has a space."""
 
     def __init__(self, options, name, *settings):
         self.top = options.work / f"{name} project"
@@ -54,7 +54,7 @@ class Project:
         return run("cmake", "-S", self.source, "-B", self.build, *self.settings, *settings)
 
     def make(self):
-        """Builds the project. Returns True if the bundle was compiled, detected by its inode or time."""
+        """Builds the project. Returns True if the bundle was compiled: its inode or its time has changed."""
         before = self.bundle.stat() if self.bundle.exists() else None
         run("cmake", "--build", self.build)
         after = self.bundle.stat()
@@ -66,7 +66,7 @@ class Project:
 
 
 def check_front(options):
-    """Checks the exports of the installed interposers. The second one exists only on x86-64."""
+    """Checks the exports of the installed interposers: libgc3nccl.so, and on x86-64 also gc3/libnccl.so.2."""
     (library,) = options.prefix.rglob("libgc3nccl.so")
     exports = [sys.executable, options.source / "test/nccl/exports.py"]
     run(*exports, "front", "nm", library)
@@ -77,7 +77,7 @@ def check_front(options):
 
 
 def check_gin(options):
-    """Checks that libgc3gin.so is installed where the libraries look for it, if the build has it."""
+    """Checks that libgc3gin.so is installed where libgc3.so looks for it. A build without it must not install it."""
     found = [path.relative_to(options.prefix) for path in options.prefix.rglob("libgc3gin.so")]
     (library,) = options.prefix.rglob("libgc3.so.0")
     expected = (library.parent / "gc3/libgc3gin.so").relative_to(options.prefix)
@@ -137,7 +137,7 @@ def test_cmake(options):
     (project.source / "steps/ring.gc3").rename(project.source / "steps/moved.gc3")
     assert project.make(), "an import has another name"
     project.test(7)
-    if options.generator == "Ninja":  # with Makefiles, CMake keeps the dependency on the removed file
+    if options.generator == "Ninja":  # with Makefiles, the build still depends on the file that was renamed
         assert not project.make()
 
 
@@ -199,7 +199,7 @@ def test_pkg_config(options):
 
 
 def test_subdirectory(options):
-    """Only configures: building takes minutes, and settings that leak are visible before."""
+    """Only configures the projects: a build takes minutes, and leaked settings are visible without it."""
     parent = options.work / "subdirectory project"
     shutil.rmtree(parent, ignore_errors=True)
     (parent / "found").mkdir(parents=True)
@@ -220,7 +220,8 @@ def test_subdirectory(options):
     rules = configure("inside", f'add_subdirectory("{options.source}" gc3)\n{bundle}', f"-DGC3_COMPILER={compiler}")
     assert "Werror" not in rules and "manual-pages" not in rules and "libgc3.so" in rules
     if options.compiler:
-        # A subdirectory finds gc3, and the others use it. A second subdirectory can find it again.
+        # The subdirectory `found` finds gc3, and its parent uses gc3. A later find_package and a second subdirectory
+        # must find gc3 again.
         configure("beside", f"add_subdirectory(found)\n{bundle}\nfind_package(gc3 REQUIRED)\nadd_subdirectory(found again)\n"
                   "gc3_add_bundle(c b.gc3)", f"-DCMAKE_PREFIX_PATH={options.prefix}")
 
@@ -237,7 +238,7 @@ def unpack(options, root, *packages):
 
 
 def test_deb(options):
-    """Checks that packages without the compiler do not mention it. Makes and checks the packages of this build."""
+    """Checks that packages without the compiler do not mention it. Then checks the packages of this build."""
     build = options.work / "runtime-only"
     run("cmake", "-S", options.source, "-B", build, "-GNinja", "-DGC3_COMPILER=OFF", "-DGC3_TESTS=OFF")
     settings = (build / "CPackConfig.cmake").read_text()

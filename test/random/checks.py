@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks a program: it compiles, the text of its GC3-IR reads back, and it gives correct results in adversarial orders.
-The exported XML must give correct results, too."""
+"""Checks a program: it must compile, the text of its GC3-IR must read back, and it must give correct results in
+adversarial orders. If it can be exported as MSCCL XML, the XML must give correct results, too."""
 import dataclasses
 import math
 import os
@@ -12,8 +12,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "msccl"))
 import interpret  # pylint: disable=wrong-import-position,import-error
 
-TIMEOUT = 120  # seconds; normal runs take less than one
-EXPORTS_NOT = {"inexpressible", "runtime-limit"}  # limits of the format and its runtimes
+TIMEOUT = 120  # seconds; normal runs take less than one second
+EXPORTS_NOT = {"inexpressible", "runtime-limit"}  # ids of allowed errors: limits of the format and its runtimes
 
 
 class Failed(Exception):
@@ -79,7 +79,7 @@ class Checker:
         return result.stdout
 
     def run(self):
-        """Returns the names of the passed checks. A program that needs too many thread blocks passes none."""
+        """Returns the names of the checks that the program passes. Returns none if it needs too many thread blocks."""
         if not self.compile():
             return []
         passed = ["compile"]
@@ -115,8 +115,8 @@ class Checker:
                     raise Failed("read back", f"the {kind} is another one")
 
     def execute(self):
-        """Runs in adversarial orders, with counts that divide chunks and counts that do not, and tiles down to one
-        element."""
+        """Runs the program in adversarial orders. Some counts split evenly into chunks, others do not; tiles have one
+        element or more."""
         collective = self.program.collective
         whole = math.lcm(collective.input[1], collective.output[1])
         for repetition in range(2):
@@ -149,7 +149,7 @@ class Checker:
         return True
 
     def wanted(self):
-        """Returns the promises of the collective as the interpreter's expression on slots."""
+        """Returns the promises of the collective on slots, as an expression for `interpret.py --ensures`."""
         with open(self.path("made.xml"), encoding="utf-8") as file:
             slots = int(re.search(r'nchunksperloop="(\d+)"', file.read()).group(1))
         collective = self.program.collective

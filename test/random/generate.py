@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates a valid program for each seed.
 
-Half of the programs implement a standard collective: each output chunk is collected along random trees through scratch,
-whose chunks are reused when their contents are no longer needed. The others run random operations and promise their
-results.
+Half of the programs implement a standard collective: each output chunk is combined along a random tree, through
+scratch. Scratch chunks are reused when their contents are no longer needed. The other programs run random operations
+and promise the results of these operations.
 """
 import dataclasses
 import random
@@ -48,7 +48,7 @@ class Generator:
         return dataclasses.replace(program, unpromised=skipped)
 
     def anything(self, program, operations):
-        """Returns random statements that are valid for the chunks available at their place."""
+        """Returns random statements. Each is valid after the statements before it."""
         contents, body, last = program.inputs(), [], None
         for _ in range(operations):
             for _ in range(20):
@@ -122,7 +122,7 @@ class Generator:
         return tuple(words)
 
     def dress(self, body, depth=0, instances=1):
-        """Wraps runs of statements in blocks with directives."""
+        """Wraps some runs of statements in parallelize or channel blocks, which can nest."""
         result = []
         position = 0
         while position < len(body):
@@ -141,16 +141,16 @@ class Generator:
 
 
 class Router:
-    """Makes operations that implement a standard collective, one range of chunks at a time."""
+    """Makes operations that implement a standard collective: one output range after the other."""
 
     def __init__(self, source, collective):
         self.random = source
         self.collective = collective
         self.reuse = source.random() < 0.7
-        self.used = 0  # number of scratch chunks
-        self.free = {}  # by rank: scratch chunks whose contents are no longer needed
+        self.used = 0  # number of scratch chunks on each rank
+        self.free = {}  # by rank: scratch ranges (first, length) whose contents are no longer needed
         self.operations = []
-        self.saved = {}  # by input range: the scratch range with a permanent copy
+        self.saved = {}  # for an input range: the scratch range with a copy that is never released
 
     def place(self, rank, buffer, index):
         return ChunkLocation(Number(rank), buffer, Number(index))
@@ -176,7 +176,7 @@ class Router:
             self.free.setdefault(place[0], []).append((place[2], count))
 
     def goals(self):
-        """Yields (rank, first output chunk, count): ranges within a block."""
+        """Yields ranges of output chunks that lie within a block, as (rank, first chunk, count)."""
         for rank in range(self.collective.ranks):
             size = self.collective.size(rank, "output")
             index = 0
@@ -187,7 +187,7 @@ class Router:
                 index += count
 
     def inputs(self, goal):
-        """Returns the input ranges (rank, first chunk) of a goal."""
+        """Returns the input ranges, as (rank, first chunk), that the goal combines."""
         rank, index, _ = goal
         return sorted(self.collective.wanted(rank, index))
 
@@ -200,7 +200,7 @@ class Router:
         return self.operations
 
     def save(self, goals):
-        """Copies inputs that the output of a goal overwrites to scratch."""
+        """Copies to scratch each input range that some goal overwrites with its output."""
         if not self.collective.alias:
             return
         written = {
@@ -219,7 +219,7 @@ class Router:
         """Combines the inputs of a goal, two at a time, and copies the result to the output."""
         rank, index, count = goal
         parts = [self.saved.get((q, first, count), (q, "input", first)) for q, first in self.inputs(goal)]
-        borrowed = set(parts)  # must not be written
+        borrowed = set(parts)  # inputs and permanent copies, which must not be written
         while len(parts) > 1:
             self.random.shuffle(parts)
             source, target = parts.pop(), parts.pop()
@@ -234,7 +234,7 @@ class Router:
         self.travel(parts[0], (rank, "output", index), count, parts[0] not in borrowed)
 
     def travel(self, place, home, count, owned):
-        """Copies data, sometimes through other ranks."""
+        """Copies data from `place` to `home`, sometimes through other ranks. Releases `place` if it is `owned`."""
         for _ in range(self.random.choice([0, 0, 0, 1, 2])):
             stop = self.scratch(self.random.randrange(self.collective.ranks), count)
             self.add(False, place, stop, count)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of the language as trees of statements, with the results that they compute.
 
-A program consists of a collective, statements and settings. `contents` runs it symbolically: each chunk's final
-contents are a multiset of input chunks. It raises Invalid if the language forbids an operation. `source` returns the
-program as a .gc3 file, with a collective that promises the program's results, unless it implements a standard one.
+A program consists of a collective, statements and settings. `contents` runs the program symbolically: the final
+contents of each chunk are a multiset of input chunks. It raises Invalid if the language forbids an operation.
+`source` returns the program as a .gc3 file. Unless the collective is a standard one, the file defines a collective that
+promises the results of the program.
 """
 import collections
 import dataclasses
@@ -43,7 +44,7 @@ class Operation:
     target: ChunkLocation
     count: int
     directives: tuple = ()  # (word, number): ch, sendtb, recvtb
-    spelling: str = "plain"  # other values use the previous result where possible: "slice", "split", "chain"
+    spelling: str = "plain"  # "slice": with .slice(); "split": in a loop over chunks; "chain": on the result before it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,21 +65,21 @@ class Block:
 
 @dataclasses.dataclass(frozen=True)
 class Collective:
-    name: str  # or the name of a standard one
+    name: str  # "custom", or the name of a standard collective
     ranks: int
     chunks: int
-    input: tuple  # blocks, chunks
+    input: tuple  # (blocks, chunks per block)
     output: tuple
     alias: str = ""  # "", "same", "first" (rank 0 only), "gather" (input in output), "scatter" (output in input)
     root: int = -1
-    on_root: str = ""  # the buffer that only the root has
+    on_root: str = ""  # the buffer that only the root has, or ""
 
     def size(self, rank, buffer):
         blocks, chunks = self.input if buffer == "input" else self.output
         return 0 if buffer == self.on_root and rank != self.root else blocks * chunks
 
     def place(self, rank, buffer, index):
-        """Returns the canonical name of a chunk, which has two names if an alias covers it."""
+        """Returns the canonical name of a chunk. A chunk has two names if it is in both buffers of an alias."""
         both = self.size(rank, "input") and self.size(rank, "output")
         if (self.alias == "same" or self.alias == "first" and rank == 0) and buffer == "input" and both:
             return rank, "output", index
@@ -116,7 +117,7 @@ class Program:
     buffers: tuple = ()  # (name, chunks) of scratch buffers, including "scratch"
     protocol: str = "Simple"
     instances: int = 1
-    unpromised: frozenset = frozenset()  # (rank, output chunk) without a promise in a custom collective
+    unpromised: frozenset = frozenset()  # output chunks (rank, chunk) that a custom collective does not promise
 
     def size(self, rank, buffer):
         return dict(self.buffers)[buffer] if buffer in dict(self.buffers) else self.collective.size(rank, buffer)
@@ -166,7 +167,7 @@ class Program:
         return contents
 
     def promise(self):
-        """Returns the promised contents by (rank, output chunk): multisets of input chunks."""
+        """Maps each promised output chunk (rank, chunk) to its contents: a multiset of input chunks."""
         contents = None if self.collective.name != "custom" else self.contents()
         promised = {}
         for rank in range(self.collective.ranks):
@@ -245,7 +246,7 @@ class Writer:
         return f"chunk({rank}, {place.buffer}, {place.index}" + (f", {count})" if count != 1 else ")")
 
     def operation(self, operation, source=None):
-        """Returns an operation as an expression. `source`, if given, replaces its source."""
+        """Returns an operation as an expression. If `source` is given, the expression has this source."""
         words = "".join(f", {word} = {number}" for word, number in operation.directives)
         source = source or self.chunk(operation.source, operation.count)
         if operation.spelling == "slice":

@@ -2,9 +2,9 @@
 """Tests random programs with the whole compiler and the host executor.
 
 run.py [--gc3c GC3C] [--gc3-run GC3_RUN] [--first N] [--seeds N] [--jobs N]: compiles and verifies a program for each
-seed, reads its GC3-IR back, and runs it in adversarial orders, with one FIFO slot and small tiles among others. Exports
-a program as MSCCL XML if possible, and interprets that. The first program that fails is reduced and printed with its
-options.
+seed, reads its GC3-IR back, and runs it in adversarial orders, in some cases with one FIFO slot or with small tiles.
+Exports the program as MSCCL XML if possible, and interprets the XML. Reduces the first program that fails, and prints
+it with its options.
 """
 import argparse
 import collections
@@ -72,7 +72,7 @@ def main():
     tools = {"gc3c": shutil.which(arguments.gc3c), "gc3-run": shutil.which(arguments.gc3_run)}
     if None in tools.values():
         parser.error("gc3c or gc3-run is not there; say where with --gc3c and --gc3-run")
-    # Absolute, because each program runs in a separate folder.
+    # The paths must be absolute, because each program runs in a separate folder.
     tools = {name: os.path.abspath(path) for name, path in tools.items()}
     passed = collections.Counter()
     failures = 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reduces a program while the same check fails: removes statements, first large runs and then single ones, dissolves
-blocks and loops, removes directives, settings and promises. The result promises what it computes, so it stays valid."""
+"""Reduces a program as long as the same check fails. Removes statements, first large runs and then single ones.
+Replaces blocks and loops by their contents. Removes directives, settings and promises. The reduced program promises
+what it computes, so it is valid."""
 import dataclasses
 
 from program import Block, Invalid, Operation, Repeat
@@ -47,7 +48,7 @@ class Shrinker:
         return {"unpromised": self.program.unpromised | (set(self.program.promise()) - set(places))}
 
     def drop(self, items, change):
-        """Removes as many items as possible, large runs first, and from the end, because readers come after writers."""
+        """Removes as many items as possible: large runs first, and from the end, because reads come after writes."""
         size = len(items())
         while size >= 1:
             end = len(items())
@@ -59,7 +60,7 @@ class Shrinker:
             size //= 2
 
     def simplify(self, path):
-        """Replaces the statements of the body at the path, recursively, by simpler ones."""
+        """Replaces statements of the body at the path by simpler ones, also in nested bodies."""
         for i in reversed(range(len(body_at(self.program.body, path)))):
             replaced = True
             while replaced:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the evaluation of random expressions with a separate evaluator: the machine must return the same number or
-// the same kind of error.
+// Evaluates random expressions in gc3c and in a separate evaluator. Both must return the same number, or the same kind
+// of error.
 #include "Front.h"
 #include <gtest/gtest.h>
 #include <optional>
@@ -12,7 +12,7 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
-/// A random int expression as text, with its value or with the first error in evaluation order.
+/// A random int expression as text, and its expected result: the value, or the first error in evaluation order.
 struct Sample {
   std::string text;
   Wide value = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests lists: value semantics on shared storage, and the budget to which their memory counts.
+// Tests lists: they are values although they share storage, and a budget limits their memory.
 #include "Lists.h"
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares random chunk traces with a simulation on multisets: the postcondition check must agree with it for each
-// chunk.
+// Runs random chunk operations in gc3c and in a simulation that stores the contents of each chunk as a multiset. Both
+// must agree on whether the program fulfils its postcondition.
 #include "Front.h"
 #include <gtest/gtest.h>
 #include <map>
@@ -10,9 +10,10 @@ using namespace gc3;
 
 namespace {
 
-using Contents = std::map<std::pair<unsigned, unsigned>, uint64_t>; // input chunk to multiplicity
+using Contents = std::map<std::pair<unsigned, unsigned>, uint64_t>; // maps (rank, index) to the number of occurrences
 
-/// Simulates an out-of-place AllReduce of `ranks` ranks and `chunks` chunks. Buffers: 0 input, 1 output, 2 scratch.
+/// Makes random operations for an out-of-place AllReduce of `ranks` ranks and `chunks` chunks, and simulates them.
+/// Buffers: 0 input, 1 output, 2 scratch.
 class Simulation {
 public:
   Simulation(unsigned rankCount, unsigned chunkCount, unsigned seed)
@@ -53,7 +54,7 @@ public:
     return true;
   }
 
-  /// Returns statements that complete the AllReduce correctly through unused scratch chunks.
+  /// Returns statements that complete the AllReduce correctly, through scratch chunks that are not used before.
   std::string finish() {
     std::string text;
     for (unsigned c = 0; c < chunks; ++c) {
@@ -132,7 +133,8 @@ TEST(Trace, DoublingDoesNotExplode) {
 }
 
 TEST(Trace, AFullTurnOfTheHashIsNoMatch) {
-  // Hashes are sums modulo 2^64, so 2^64 + 1 copies of a chunk have the hash of one copy. Only their number differs.
+  // Hashes are sums modulo 2^64, so 2^64 + 1 copies of a chunk have the same hash as one copy. Only the number of
+  // contributions differs.
   std::string body = "    var a = chunk(0, input, 0).copy(0, scratch, 0);\n    for i in 0..64 {\n"
                      "        let b = a.copy(0, scratch, 1);\n        a = a.reduce(b);\n    }\n"
                      "    a.reduce(chunk(0, input, 0)).copy(0, output, 0);\n";

@@ -12,13 +12,14 @@ public:
   /// `program` must outlive this object, and its structure must be valid.
   explicit AllPairs(const ir::Program &program);
 
-  /// Returns true if step `a` of thread block `blockA` (an index in Program::threadBlocks) ends before the other
-  /// begins.
+  /// Returns true if step `a` of thread block `blockA` ends before step `b` of thread block `blockB` begins. Thread
+  /// blocks are numbers in Program::threadBlocks.
   bool isBefore(uint32_t blockA, uint32_t a, uint32_t blockB, uint32_t b) const {
     return before[number(blockA, a)][number(blockB, b)];
   }
 
-  /// Returns all races as `rank block step block step`. Thread blocks are numbered within the rank, in ascending order.
+  /// Returns each race as five numbers: the rank, then the thread block and the step of both accesses. Thread blocks
+  /// are numbered within the rank, and the lower one comes first.
   std::set<std::vector<uint32_t>> races() const;
 
 private:

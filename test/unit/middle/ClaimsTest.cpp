@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the properties that a bundle claims about a program: every false claim that could mislead a runtime is found.
+// Tests the check of the properties that a bundle claims about a program. The check must find every false claim that
+// could mislead a runtime.
 #include "BundleClaims.h"
 #include "Pipeline.h"
 #include "gc3/Emit/Bundle.h"
@@ -9,8 +10,8 @@ using namespace gc3;
 
 namespace {
 
-/// Rank 0 sends its two chunks to rank 1 in one message, out of place. Each output has one contribution. Any count
-/// works.
+/// A program in which rank 0 sends its two chunks to rank 1 in one message, out of place. Each output chunk has one
+/// contribution. The program works with any count.
 class Claims : public testing::Test {
 protected:
   void SetUp() override {
@@ -54,7 +55,7 @@ protected:
 
 TEST_F(Claims, trueOnesHold) {
   EXPECT_EQ(findProblem(), "");
-  stored.verified = 0; // a weaker claim is true, too
+  stored.verified = 0; // weaker claims are true, too
   stored.wholeSlots = true;
   stored.minSlots = 8;
   stored.maxCount = 3;
@@ -106,7 +107,7 @@ TEST(ClaimedCollective, theNameOfAStandardOneIsNotForOtherPromises) {
             "the reduction of 2 chunks: input(0, 0), input(1, 0); give the collective another name");
 }
 
-/// Verify also checks the table by which a runtime chooses among programs.
+/// The check of a bundle includes the table by which a runtime chooses among its programs.
 TEST_F(Claims, programsLeaveSizesAndNamesToEachOther) {
   driver::Options options;
   options.from = driver::From::Bundle;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares clocks with complete vectors.
+// Compares Clocks, which share equal parts, with complete vectors.
 #include "gc3/Support/Clocks.h"
 #include <gtest/gtest.h>
 #include <random>
@@ -12,12 +12,12 @@ namespace {
 /// A clock and its expected contents.
 struct Made {
   Clocks::Clock clock = Clocks::Nothing;
-  std::vector<uint32_t> steps; // for each thread block
+  std::vector<uint32_t> steps; // known finished steps, by thread block
 };
 
 } // namespace
 
-/// Returns the entries of forEach as a complete vector.
+/// Returns the entries that forEach() visits, as a complete vector.
 static std::vector<uint32_t> entries(const Clocks &clocks, const Made &made) {
   std::vector<uint32_t> steps(made.steps.size());
   clocks.forEach(made.clock, [&](uint32_t block, uint32_t known) {
@@ -35,8 +35,8 @@ static std::vector<uint32_t> answers(const Clocks &clocks, const Made &made) {
   return steps;
 }
 
-/// Makes clocks from earlier ones with up to `changes` joins and new entries each. Checks all of them at the end,
-/// because a finished clock must not change.
+/// Makes each clock from earlier ones, by up to `changes` joins and new entries. Checks all clocks at the end, because
+/// a finished clock must not change.
 static void makeMany(uint32_t blocks, uint32_t changes) {
   std::mt19937 random(blocks * 16 + changes);
   auto below = [&](size_t n) { return static_cast<uint32_t>(random() % n); };

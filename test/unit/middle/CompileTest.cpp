@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests random programs with Lower, Schedule and Verify. An independent oracle runs their GC3-IR in random orders.
+// Compiles random programs with Lower and Schedule, and checks them with Verify. An independent oracle also runs their
+// GC3-IR in random orders.
 #include "RandomProgram.h"
 #include "gc3/IR/Print.h"
 #include "gc3/Lower/Lower.h"
@@ -57,7 +58,8 @@ TEST_P(RandomPrograms, compileVerifyAndRun) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrograms, testing::Range(0u, 12u));
 
-// Manual thread blocks conflict in most programs. The accepted programs must run correctly.
+// In most of these programs the manual thread blocks conflict, and gc3 rejects the program. The other programs must run
+// correctly.
 TEST(PinnedPrograms, runOrAreRefused) {
   std::mt19937_64 random(7);
   uint32_t accepted = 0;
@@ -84,8 +86,8 @@ TEST(Compile, sameTextTwice) {
   }
 }
 
-// The oracle can detect a missing wait. It does not detect all: some waits guard values that the output does not need,
-// or messages imply them.
+// The oracle can detect a missing wait, but not every one. Some waits guard values that the output does not need, and
+// some are implied by messages.
 TEST(Waits, missingOnesShow) {
   std::mt19937_64 random(11);
   uint32_t dropped = 0;

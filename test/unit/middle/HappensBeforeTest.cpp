@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares all results of HappensBefore with the transitive closure.
+// Compares the results of HappensBefore for all pairs of steps with the transitive closure.
 #include "HappensBefore.h"
 #include "AllPairs.h"
 #include "Execution.h"
@@ -13,7 +13,7 @@ using namespace gc3::verify;
 
 namespace {
 
-/// Numbers of pairs of steps of one rank in different thread blocks.
+/// Numbers of pairs of steps that belong to one rank and different thread blocks.
 struct Counts {
   uint64_t ordered = 0;
   uint64_t unordered = 0;
@@ -63,7 +63,7 @@ TEST(HappensBefore, manyThreadBlocksOnFewRanks) {
   EXPECT_GT(counts.unordered, 20000u);
 }
 
-// Messages return to ranks and thread blocks that have passed them on.
+// Messages have many hops, so they return to ranks and thread blocks that have forwarded them before.
 TEST(HappensBefore, longChains) {
   Counts counts;
   askAboutShapes({.ranks = 4, .blocks = 3, .channels = 1, .events = 14, .mostHops = 14, .waitsOneIn = 4}, 200, counts);
@@ -71,7 +71,7 @@ TEST(HappensBefore, longChains) {
   EXPECT_GT(counts.unordered, 10000u);
 }
 
-// The order follows mostly from messages over several ranks.
+// Steps have few waits, so most order comes from messages over several ranks.
 TEST(HappensBefore, fewWaits) {
   Counts counts;
   askAboutShapes({.ranks = 4, .blocks = 4, .channels = 2, .events = 40, .mostHops = 3, .waitsOneIn = 20}, 150, counts);

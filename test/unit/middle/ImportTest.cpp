@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that are exported as MSCCL XML or in a bundle are imported unchanged. Other files are rejected, or imported
-// consistently.
+// Tests imports of MSCCL XML and of bundles. A program that gc3 has exported comes back unchanged. A mutated file is
+// rejected, or accepted as a consistent program.
 #include "CheckImport.h"
 #include "RandomProgram.h"
 #include "gc3/Emit/Bundle.h"
@@ -39,7 +39,7 @@ static std::string exportXml(const ir::Program &program) {
 static ir::Program withOneScratchBuffer(const ir::Program &program) {
   ir::Program result = program;
   uint32_t buffers = program.info->bufferCount();
-  std::vector<uint32_t> begin(size_t(program.ranks()) * buffers); // offset in that buffer, by rank and buffer
+  std::vector<uint32_t> begin(size_t(program.ranks()) * buffers); // offset in the scratch buffer, by rank and buffer
   result.bufferSizes.clear();
   bool hasScratch = false;
   for (uint32_t rank = 0; rank != program.ranks(); ++rank)
@@ -163,7 +163,7 @@ TEST(Import, bundlesLargerThanTheBudgetAreRefused) {
 
 namespace {
 
-/// Replaces one number or word of a file, or removes or duplicates an element.
+/// Replaces the values of attributes, and removes or repeats lines.
 class Mutator {
 public:
   explicit Mutator(std::mt19937_64 &random) : random(random) {}
@@ -218,5 +218,5 @@ TEST(Import, mutantsAreRefusedOrSound) {
       ASSERT_EQ(test::checkBundle(mutant, accepted), "");
     }
   }
-  EXPECT_GT(accepted, 1000u); // otherwise the test would reach only the readers
+  EXPECT_GT(accepted, 1000u); // mutants must get past the readers
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests programs as the MSCCL runtimes cut them: they compute the same and need no fewer slots. Programs that were
-// lowered to messages of one slot never deadlock.
+// Tests programs whose messages are cut, as the MSCCL runtimes do. The cut program gives the same results and needs at
+// least as many slots. A program that is lowered to messages of one slot never deadlocks.
 #include "RandomProgram.h"
 #include "gc3/Emit/MscclXml.h"
 #include "gc3/IR/Read.h"
@@ -69,8 +69,9 @@ TEST(MscclCut, messagesOfOneSlotAlwaysEnd) {
   EXPECT_GT(mended, 10u);
 }
 
-// Cut messages depend on each other: the second half of the second message overwrites the first half of the first.
-// Local instructions are not cut, and wait for all messages that they read.
+// After the cut, dependencies hold between halves of messages. The first half of the last message overwrites input[1],
+// which only the second half of the first message reads. Local instructions are not cut, and wait for all messages that
+// they read.
 TEST(MscclCut, piecesKeepChainsAndDependencies) {
   const char *text = R"(instruction-dag p implements c ranks 2 protocol Simple subdivision 1
 buffers input[3] output[3] scratch

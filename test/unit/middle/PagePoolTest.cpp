@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks keep their contents and never overlap, whatever is freed meanwhile. The pool keeps no more memory than the
-// peak of its blocks.
+// Tests PagePool: blocks never overlap and keep their contents while other blocks are freed. The pool never holds more
+// memory than all live blocks had at their peak.
 #include "gc3/Support/PagePool.h"
 #include <algorithm>
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace {
 struct Block {
   uint64_t *words;
   size_t size;
-  uint64_t value; // value of all its words
+  uint64_t value; // every word of the block has this value
 };
 
-/// Random blocks, and an upper limit of the memory that the pool uses for them.
+/// The live blocks of a pool, and the limit for its memory: the peak of the bytes of live blocks.
 class Blocks {
 public:
   explicit Blocks(PagePool &pool) : pool(pool) {}
@@ -49,7 +49,7 @@ public:
   size_t peakBytes() const { return peak; }
 
 private:
-  /// Returns the size with the pool's own header, in whole pages.
+  /// Returns the size with the header of the pool, rounded up to whole pages.
   static size_t pages(size_t size) { return (size + PagePool::alignment + page - 1) / page * page; }
 
   PagePool &pool;
@@ -82,7 +82,7 @@ TEST(PagePool, FewBlocks) {
     allocateAtRandom(seed, 8, 200'000);
 }
 
-/// Frees more holes than the pool can record.
+/// Makes more free holes than the pool can record.
 TEST(PagePool, ManyBlocks) {
   for (uint32_t seed = 1; seed != 4; ++seed)
     allocateAtRandom(seed, 1200, 9000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the races of random programs without some waits with those of the transitive closure.
+// Removes waits from random programs. Compares the races that Verify then finds with those of the transitive closure.
 #include "AllPairs.h"
 #include "RandomProgram.h"
 #include "RandomShape.h"
@@ -19,7 +19,7 @@ static std::optional<Program> compile(const ChunkDag &dag, bool fuse) {
   return instructions ? schedule::schedule(*instructions, {}, diags) : std::nullopt;
 }
 
-/// Removes the waits of some steps.
+/// Removes the last wait of one in `oneIn` steps that have waits.
 static void dropWaits(Program &program, std::mt19937_64 &random, uint32_t oneIn) {
   for (Step &step : program.steps)
     if (step.waitCount != 0 && random() % oneIn == 0)
@@ -41,7 +41,8 @@ static std::vector<uint32_t> placesOf(const verify::Finding &finding) {
   return result;
 }
 
-/// Checks that the races of Verify are races, and that it finds one if there is any. Returns true if there is one.
+/// Checks that every race that Verify reports is a race, and that Verify reports one if there is any. Returns true if
+/// the program has a race.
 static bool compare(const Program &program) {
   verify::Verdict verdict = verify::verify(program, {});
   std::set<std::vector<uint32_t>> races = test::AllPairs(program).races();
@@ -53,8 +54,9 @@ static bool compare(const Program &program) {
   return !races.empty();
 }
 
-/// Makes a program in which thread blocks of one rank read a slot in rounds that waits order, except the last round.
-/// One thread block writes the slot after most of the reads.
+/// Makes a program of one rank in which many thread blocks read one slot in four rounds. Waits order all reads, except
+/// those of the last round. Another thread block then writes the slot. It waits for most of the readers, but not always
+/// for all.
 static Program readersThenWriter(std::mt19937_64 &random) {
   constexpr uint32_t readers = 12;
   constexpr uint32_t stepsOfBlock = 4;
@@ -101,7 +103,7 @@ TEST(Races, areThoseOfTheClosedRelation) {
       for (uint32_t mutant = 0; mutant != 4; ++mutant) {
         Program changed = *program;
         dropWaits(changed, random, 1 + mutant * 2);
-        if (mutant == 3) { // messages then order only their own data
+        if (mutant == 3) { // LL messages order only their own data
           auto info = std::make_shared<ProgramInfo>(*program->info);
           info->protocol = Protocol::LL;
           changed.info = info;
@@ -129,7 +131,7 @@ TEST(Races, ofShapesAreThoseOfTheClosedRelation) {
   EXPECT_GT(clean, 500u);
 }
 
-// Many thread blocks read a slot often: more than Verify checks one by one.
+// Many thread blocks read one slot, in more steps than Verify checks one by one.
 TEST(Races, ofManyReadersAreThoseOfTheClosedRelation) {
   std::mt19937_64 random(2);
   uint32_t racy = 0;

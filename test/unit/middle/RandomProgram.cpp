@@ -11,7 +11,7 @@ using namespace gc3::test;
 
 namespace {
 
-using Multiset = std::map<std::pair<uint32_t, uint32_t>, uint64_t>; // (rank, input index) to multiplicity
+using Multiset = std::map<std::pair<uint32_t, uint32_t>, uint64_t>; // maps (rank, index) to the number of occurrences
 
 Multiset sum(const Multiset &a, const Multiset &b) {
   Multiset result = a;
@@ -263,7 +263,7 @@ std::string Oracle::run() {
   for (uint32_t i = 0; i != blocks.size(); ++i)
     blocks[i] = i;
   bool moved = true;
-  while (moved) { // a random block can run for several steps, so that others starve or interleave
+  while (moved) { // a block runs up to 4 steps at once, so that others starve or interleave
     moved = false;
     std::shuffle(blocks.begin(), blocks.end(), random);
     for (uint32_t block : blocks)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs that are correct by construction, an oracle for GC3-IR that shares no code with the compiler, and
-// conversion of IRs to text.
+// Makes random programs that are correct by construction. Also has an oracle for GC3-IR that shares no code with the
+// compiler, and converts IRs to text.
 #pragma once
 
 #include "gc3/IR/GC3IR.h"
@@ -17,11 +17,11 @@ struct RandomOptions {
   bool pins = false;
 };
 
-/// Returns a valid trace with the postcondition that it reaches.
+/// Returns a Chunk DAG of random valid operations. Its postcondition is the result of these operations.
 ir::ChunkDag randomProgram(std::mt19937_64 &random, const RandomOptions &options);
 
-/// Runs steps of random thread blocks with `fifoSlots` slots, and compares the output with the postcondition. Returns
-/// an error message, or an empty string.
+/// Runs steps of random thread blocks, with `fifoSlots` slots per connection. Compares the output with the
+/// postcondition. Returns an error message, or an empty string.
 std::string runInRandomOrder(const ir::Program &program, uint32_t fifoSlots, std::mt19937_64 &random);
 
 /// Returns the printed form of an IR.

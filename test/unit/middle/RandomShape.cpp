@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds steps in an order in which they can run if there are slots for all messages, so the program can't deadlock.
+// Adds steps in an order in which they can run, if there are slots for all messages. So the program can't deadlock.
 #include "RandomShape.h"
 
 using namespace gc3::ir;
@@ -18,7 +18,7 @@ private:
     uint32_t channel;
     int32_t sendPeer = -1;
     int32_t recvPeer = -1;
-    uint32_t next = None; ///< the thread block that receives its messages
+    uint32_t next = None; ///< the thread block that receives messages of this one, or None
     std::vector<Step> steps;
     std::vector<std::vector<Wait>> waits;
   };
@@ -44,7 +44,7 @@ bool Shaper::connect(uint32_t from, uint32_t to) {
   Block &b = blocks[to];
   if (a.rank == b.rank || a.channel != b.channel || a.next != None || b.recvPeer >= 0)
     return false;
-  for (const Block &other : blocks) // at most one connection for two ranks and a channel
+  for (const Block &other : blocks) // one rank sends to another on a channel from only one block
     if (other.rank == a.rank && other.channel == a.channel && other.sendPeer == static_cast<int32_t>(b.rank))
       return false;
   a.sendPeer = static_cast<int32_t>(b.rank);
@@ -53,7 +53,8 @@ bool Shaper::connect(uint32_t from, uint32_t to) {
   return true;
 }
 
-/// Adds waits for steps that exist already. As steps are added in a possible order, waits can't deadlock.
+/// Returns waits for steps that exist already. Steps are added in an order in which they can run, so waits can't
+/// deadlock.
 std::vector<Wait> Shaper::makeWaits(uint32_t index) {
   std::vector<Wait> waits;
   if (below(options.waitsOneIn) != 0)

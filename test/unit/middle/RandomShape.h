@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random GC3-IR, unlike that of any compiler: random thread blocks, connections, messages, chains and waits. It
-// computes nothing useful, but its structure is valid and it ends, so it tests the happens-before relation.
+// Makes random GC3-IR that no compiler would make: random thread blocks, connections, messages, chains and waits. The
+// program computes nothing useful, but its structure is valid and it terminates. So it can test the happens-before
+// relation.
 #pragma once
 
 #include "gc3/IR/GC3IR.h"
@@ -10,15 +11,15 @@ namespace gc3::test {
 
 struct ShapeOptions {
   uint32_t ranks = 3;
-  uint32_t blocks = 4; ///< number of each rank
+  uint32_t blocks = 4; ///< thread blocks per rank
   uint32_t channels = 2;
-  uint32_t events = 20;    ///< local steps, and messages with all their hops
-  uint32_t mostHops = 6;   ///< hops of a message
-  uint32_t waitsOneIn = 3; ///< one in this number of steps waits
+  uint32_t events = 20;    ///< number of events: a local step, or a message with all its hops
+  uint32_t mostHops = 6;   ///< largest number of hops of a message
+  uint32_t waitsOneIn = 3; ///< one in this many steps waits
 };
 
-/// Returns a program that ends with its number of slots. Its steps copy and reduce single slots of small buffers, so
-/// that many steps access the same slots.
+/// Returns a program that terminates with Program::fifoSlots slots per connection. Its steps copy and reduce single
+/// slots of small buffers, so that many steps access the same slots.
 ir::Program randomShape(std::mt19937_64 &random, const ShapeOptions &options);
 
 } // namespace gc3::test

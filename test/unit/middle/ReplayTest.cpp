@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the replay of random programs with the simple simulation that defines it: in each tick every thread block
-// runs its next step if it can. Also tests that names can't break out of the text of a picture.
+// Compares the replay of random programs with a simple simulation: in each tick, every thread block runs its next step
+// if it can. Also tests that names of programs stay text in pictures, whatever characters they contain.
 #include "gc3/Emit/Replay.h"
 #include "RandomProgram.h"
 #include "gc3/Emit/Dot.h"
@@ -19,7 +19,7 @@ using namespace gc3::ir;
 
 namespace {
 
-using Multiset = std::map<uint32_t, uint64_t>; // number of an input value to multiplicity
+using Multiset = std::map<uint32_t, uint64_t>; // maps the number of an input value to its multiplicity
 
 struct Simulation {
   explicit Simulation(const Program &program);
@@ -112,7 +112,7 @@ void Simulation::execute(uint32_t index) {
 
 void Simulation::run() {
   for (uint32_t now = 0;; ++now) {
-    std::vector<uint32_t> able; // at the beginning of the tick, because effects of a tick become visible after it
+    std::vector<uint32_t> able; // blocks that can run when the tick begins: effects of a tick become visible after it
     for (uint32_t block = 0; block != program.threadBlocks.size(); ++block)
       if (canRun(block))
         able.push_back(block);

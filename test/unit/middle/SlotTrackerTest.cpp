@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares dependencies on slots with a model that has a list of readers for each slot.
+// Compares the dependencies that SlotTracker finds with a simple model, which has a list of readers for each slot.
 #include "gc3/IR/SlotTracker.h"
 #include <gtest/gtest.h>
 #include <map>
@@ -49,13 +49,13 @@ private:
     std::vector<uint32_t> readers;
   };
   std::vector<State> states;
-  std::map<uint32_t, bool> edges; // node to whether the dependency is false
+  std::map<uint32_t, bool> edges; // maps a node to true if the dependency on it is false
   uint32_t node = 0;
 };
 
 } // namespace
 
-/// Returns the edges of a node.
+/// Returns the edges of a node: maps each node that it depends on to true if the dependency is false.
 static std::map<uint32_t, bool> edgesOf(const Dependencies &dependencies, uint32_t node) {
   std::map<uint32_t, bool> edges;
   for (uint32_t i = dependencies.begin[node]; i != dependencies.begin[node + 1]; ++i)
@@ -72,7 +72,7 @@ TEST(SlotTracker, AgreesWithTheRules) {
     SlotTracker tracker(slots);
     Model model(slots);
     std::vector<std::map<uint32_t, bool>> expected;
-    uint32_t writes = 1 + below(6); // one in this number of nodes writes
+    uint32_t writes = 1 + below(6); // one in this many nodes writes
     for (uint32_t node = 0; node != nodes; ++node) {
       for (uint32_t reads = below(3); reads != 0; --reads) {
         uint32_t first = below(slots), count = 1 + below(slots - first);
@@ -93,7 +93,7 @@ TEST(SlotTracker, AgreesWithTheRules) {
   }
 }
 
-/// The tracker needs memory for readers of runs of slots, not for readers of each slot.
+/// The tracker stores the readers of a run of slots once, not for each slot.
 TEST(SlotTracker, SharesListsOfReaders) {
   constexpr uint32_t slots = 1000;
   SlotTracker tracker(slots);

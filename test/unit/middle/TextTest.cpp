@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Printed IRs read back unchanged. Other texts are rejected, or print identically after reading.
+// Tests that printed IRs read back unchanged. A mutated text is rejected, or prints identically after it is read and
+// printed once.
 #include "CheckText.h"
 #include "RandomProgram.h"
 #include "gc3/IR/Print.h"
@@ -29,8 +30,8 @@ Compiled compile(const ir::ChunkDag &chunks, uint32_t slots) {
   return {std::move(*dag), std::move(*program)};
 }
 
-/// Removes directives that the generator made and did not use. Texts lack them, and the scheduler would reserve their
-/// channels.
+/// Removes directives that no operation uses. The printed text does not contain them, but the scheduler would reserve
+/// their channels.
 void dropUnusedDirectives(ir::ChunkDag &chunks) {
   auto info = std::make_shared<ir::ProgramInfo>(*chunks.info);
   std::vector<ir::Directive> unused = info->directives;
@@ -59,7 +60,7 @@ IR readOne(Read read, const std::string &printed) {
 
 using Runs = std::vector<std::array<int64_t, 5>>;
 
-/// Returns the runs of the values from `first` to `end`.
+/// Returns the runs of values `first` to `end` - 1.
 Runs runsOf(const ir::Postcondition &post, uint32_t first, uint32_t end) {
   Runs all;
   for (uint32_t i = post.valueBegin[first]; i != post.valueBegin[end]; ++i) {
@@ -69,7 +70,7 @@ Runs runsOf(const ir::Postcondition &post, uint32_t first, uint32_t end) {
   return all;
 }
 
-/// Makes collectives with promises of various regularity.
+/// Makes random collectives. Some have regular promises, others irregular ones.
 class RandomCollective {
 public:
   explicit RandomCollective(std::mt19937_64 &random) : random(random) {}
@@ -149,7 +150,7 @@ TEST(Text, randomProgramsReadBack) {
   }
 }
 
-// Promises of every degree of regularity must read back as identical tables.
+// Both regular and irregular promises must read back as identical tables.
 TEST(Text, postconditionsReadBack) {
   std::mt19937_64 random(5);
   for (uint32_t i = 0; i != 3000; ++i) {
@@ -247,5 +248,5 @@ TEST(Text, mutantsAreRefusedOrPrintTheSame) {
         ASSERT_EQ(test::checkText(mutant, accepted), "") << mutant;
       }
   }
-  EXPECT_GT(accepted, 1000u); // otherwise the test would reach only the reader
+  EXPECT_GT(accepted, 1000u); // mutants must get past the reader
 }

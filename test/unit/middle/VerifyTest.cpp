@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests programs with one error each, written step by step, and the findings of Verify.
+// Tests the findings of Verify for small handwritten programs with one error each.
 #include "gc3/Verify/Verify.h"
 #include <gtest/gtest.h>
 
@@ -135,7 +135,7 @@ TEST(Verify, numbersOfMessages) {
             "rank 0 sends 2 messages to rank 1 on channel 0, which receives 1");
 }
 
-// Tests the limits of a bundle's section with smaller limits.
+// A bundle's section limits the instructions and waits of a rank. The test uses smaller limits.
 TEST(Verify, instructionsAndWaitsOfARank) {
   Exchange exchange;
   exchange.wait(0, 1, 0);
@@ -252,7 +252,7 @@ TEST(Verify, countsBeyond64Bits) {
   more.push_back(local(Opcode::Reduce, InputBuffer, OutputBuffer));
   exchange.program.steps.insert(exchange.program.steps.end(), more.begin(), more.end());
   exchange.program.threadBlocks[3].stepCount += static_cast<uint32_t>(more.size());
-  exchange.wait(4, 0, 0); // the copy overwrites data that the other block sends
+  exchange.wait(4, 0, 0); // the copy overwrites a slot that the other block sends
   EXPECT_EQ(exchange.finding(Finding::Postcondition).message,
             "output(1, 0): input(0, 0) counted 18446744073709551615 times or more instead of once");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that the adversarial order reveals errors of programs that other orders hide.
+// Tests that the adversarial order shows errors of programs. Other orders can hide these errors.
 #include "ApiGroup.h"
 #include "Programs.h"
 
@@ -10,7 +10,7 @@ using namespace gc3::test;
 
 namespace {
 
-/// Returns the output of the last rank after an adversarial call of one element, in which every rank's input is 1.
+/// Makes an adversarial call with one element per rank; all inputs are 1. Returns the output of the last rank.
 float adversarialResult(const ProgramSpec &program, uint64_t seed) {
   gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
   config.order = gc3OrderAdversarial;
@@ -27,7 +27,8 @@ float adversarialResult(const ProgramSpec &program, uint64_t seed) {
 
 } // namespace
 
-// Scratch must not be zero like new memory, because a sum would hide a read of unwritten zeros.
+// The program reads scratch that it has not written. If scratch were zero, like new memory, the sum would be right and
+// the error would stay hidden.
 TEST(Adversarial, ScratchHoldsGarbage) {
   ProgramSpec program{"reads_scratch", "reads_scratch"};
   program.scratchNames = {"scratch"};
@@ -41,7 +42,8 @@ TEST(Adversarial, ScratchHoldsGarbage) {
   EXPECT_NE(adversarialResult(program, 1), 1);
 }
 
-// The adversarial order can delay a send even if it is its rank's first step. Here the send races with a write.
+// The adversarial order can delay a send even if it is the first step of its rank. Here a copy overwrites the slot that
+// the send reads, and nothing orders the two.
 TEST(Adversarial, FirstSendsCanBeLate) {
   ProgramSpec program{"races", "races"};
   Rank from, to;

@@ -45,13 +45,14 @@ TEST(Api, LargeCallsFromOneThreadPerRankShareTheWork) {
   EXPECT_EQ(results, std::vector<gc3Result_t>(4, gc3Success));
 }
 
-// Ranks enter their next call while others are still in the last one. Counts are around the limit above which messages
-// bypass their slots. Operations change, and each rank chooses in place or out of place.
+// A rank enters its next call while other ranks are still in the previous one. The counts are below and above the limit
+// from which messages bypass their slots. The operation changes between calls, and each rank calls in place or out of
+// place.
 TEST(Api, ChangingCallsFromOneThreadPerRank) {
   constexpr uint32_t ranks = 3;
   Group group({ringAllReduce(ranks, true)}, ranks);
   auto results = group.threads([&](int rank, gc3Comm_t comm) {
-    uint32_t common = 1, own = static_cast<uint32_t>(rank) + 7; // random generators; `common` is equal on all ranks
+    uint32_t common = 1, own = static_cast<uint32_t>(rank) + 7; // generator states; `common` is equal on all ranks
     auto next = [](uint32_t &state) { return (state = state * 1664525u + 1013904223u) >> 16; };
     for (int call = 0; call < 2000; ++call) {
       const size_t counts[] = {1, 3, 50, 1023, 1026, 3000, 40000};
@@ -66,7 +67,7 @@ TEST(Api, ChangingCallsFromOneThreadPerRank) {
           gc3AllReduce(inPlace ? recv.data() : send.data(), recv.data(), n, gc3Float32, op, comm, nullptr);
       if (result != gc3Success)
         return result;
-      std::fill(send.begin(), send.end(), -1.0f); // no rank may still read this memory
+      std::fill(send.begin(), send.end(), -1.0f); // a rank that still reads this memory gives a wrong result
       for (size_t i = 0; i < n; ++i) {
         auto first = static_cast<float>(static_cast<int>(i) + call);
         if (recv[i] != (op == gc3Sum ? 3 * first + 3 : first + 2))
@@ -78,8 +79,9 @@ TEST(Api, ChangingCallsFromOneThreadPerRank) {
   EXPECT_EQ(results, std::vector<gc3Result_t>(ranks, gc3Success));
 }
 
-// Calls a program for two buffers, mostly in place on all ranks. In-place calls copy data that is overwritten too
-// early. They make these copies tile by tile, and messages are sent early from the copies or fetched from them.
+// Calls a program that is written for separate buffers, mostly in place on all ranks. In place, a step can overwrite an
+// input slot before another step has read it. The call copies such slots tile by tile. Messages are sent early from the
+// copies, or the receiver fetches them from the copies.
 TEST(Api, ProgramsForTwoBuffersInPlace) {
   constexpr uint32_t ranks = 3;
   for (uint64_t tileElements : {0, 100, 6000}) {
@@ -102,7 +104,7 @@ TEST(Api, ProgramsForTwoBuffersInPlace) {
                 gc3AllToAll(inPlace ? recv.data() : send.data(), recv.data(), n, gc3Float32, comm, nullptr);
             result != gc3Success)
           return result;
-        std::fill(send.begin(), send.end(), -1.0f); // no rank may still read this memory
+        std::fill(send.begin(), send.end(), -1.0f); // a rank that still reads this memory gives a wrong result
         for (size_t from = 0; from < ranks; ++from)
           for (size_t i = 0; i < n; ++i)
             if (recv[from * n + i] !=
@@ -131,7 +133,8 @@ TEST(Api, SeveralCallsInOneGroup) {
   EXPECT_EQ(gc3GroupEnd(), gc3InvalidUsage);
 }
 
-// Threads can add calls of two sets of communicators to a group in different orders without waiting for each other.
+// Each thread calls on two sets of communicators in one group. The two threads make these calls in opposite orders,
+// which must not deadlock.
 TEST(Api, GroupsOfTwoWorldsInAnyOrder) {
   Group first({ringAllReduce(2, true)}, 2, withTimeout(5000)), second({ringAllReduce(2, true)}, 2, withTimeout(5000));
   std::atomic<int> arrived{0};
@@ -143,7 +146,7 @@ TEST(Api, GroupsOfTwoWorldsInAnyOrder) {
     for (int turn = 1; turn <= 3000; ++turn) {
       a.assign(3, static_cast<float>(turn + rank));
       b.assign(3, static_cast<float>(turn - rank));
-      for (++arrived; arrived < 2 * turn;) // starts both at once, so that their calls can overlap
+      for (++arrived; arrived < 2 * turn;) // both threads start at once, so that their calls can overlap
         std::this_thread::yield();
       gc3GroupStart();
       if (rank == 0)
@@ -188,10 +191,10 @@ TEST(Api, PlacementsAreRecognised) {
   EXPECT_EQ(theirs, (std::vector<float>{3, 4}));
 }
 
-// Output that a program does not write keeps its contents, also for counts that need padding.
+// Output slots that a program does not write keep their contents, also for counts that need padding.
 TEST(Api, PaddingKeepsUnwrittenOutput) {
   ProgramSpec spec = ringAllReduce(2, false);
-  ASSERT_EQ(spec.inputChunks * spec.subdivision % 2, 0u); // so a count of 5 needs padding
+  ASSERT_EQ(spec.inputChunks * spec.subdivision % 2, 0u); // a count of 5 does not fill the slots, so it needs padding
   for (Rank &rank : spec.ranks)
     for (Block &block : rank.blocks)
       block.steps.clear();

@@ -23,7 +23,7 @@ TEST(Api, MismatchedCallsFailOnEveryRank) {
     EXPECT_EQ(sum[1], sum[0]);
   };
   auto expectMismatch = [&](auto call) {
-    expectSums(); // prepares the call of rank 0, which then sends early
+    expectSums(); // keeps a prepared call, which rank 0 enters in the next call: it sends before rank 1 has called
     auto results = group.threads(call);
     EXPECT_EQ(results, std::vector<gc3Result_t>(2, gc3InvalidUsage));
     EXPECT_NE(std::strstr(gc3GetLastError(group.comms[1]), "do not match"), nullptr);
@@ -86,7 +86,8 @@ TEST(Api, RefusedCallEndsItsGroup) {
   EXPECT_EQ(data, (Data{{100}, {100}}));
 }
 
-// If a call on one set of communicators fails, the group drops its other calls on that set only.
+// If a call on one set of communicators fails, the group drops the other calls on that set. Calls on other sets still
+// run.
 TEST(Api, ErrorsStayInTheirWorld) {
   Group bad({ringAllReduce(2, true)}, 2), good({ringAllReduce(2, true)}, 2);
   Data data = ramp(2, 2), sums = ramp(2, 2);
@@ -102,7 +103,8 @@ TEST(Api, ErrorsStayInTheirWorld) {
 }
 
 TEST(Api, DeadlockIsExplained) {
-  // With one slot, each rank's second step needs the slot that its successor's second step would free.
+  // With one slot per connection, the second step of each rank needs a slot that only the second step of the next rank
+  // frees.
   ProgramSpec ring = ringAllReduce(3, true);
   ring.minFifoSlots = 1;
   ring.fifoSlots = 1;

@@ -13,7 +13,7 @@
 
 namespace gc3::test {
 
-/// A bundle and communicators of all ranks.
+/// A bundle, and one communicator per rank that runs its programs.
 class Group {
 public:
   Group(const std::vector<ProgramSpec> &programs, int ranks, gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER,
@@ -31,7 +31,8 @@ public:
     gc3BundleFree(bundle);
   }
 
-  /// Calls function(rank, comm) for every rank in one group.
+  /// Calls function(rank, comm) for every rank, all between one gc3GroupStart and gc3GroupEnd. Returns the result of
+  /// gc3GroupEnd.
   template <typename Function>
   gc3Result_t together(Function function) {
     EXPECT_EQ(gc3GroupStart(), gc3Success);

@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// Returns elements for which sums of two products are finite.
+/// Returns random elements. Floats are below 2, so that a sum of two products is finite.
 Bytes randomElements(ElementType type, size_t elements, uint64_t seed) {
   gc3::host::Random random(seed);
   const size_t size = elementSize(type);
@@ -33,7 +33,7 @@ Bytes combined(ElementType type, ReduceOp op, const Bytes &a, const Bytes &b) {
   return result;
 }
 
-/// Multiplies each element by the scalar.
+/// Returns the products of each element and the scalar.
 Bytes product(ElementType type, const Bytes &elements, const Bytes &scalar) {
   Bytes scalars;
   while (scalars.size() < elements.size())
@@ -64,7 +64,8 @@ gc3RedOp_t makeOp(gc3Comm_t comm, const Bytes &scalar, gc3DataType_t type,
   return op;
 }
 
-/// Reduces all elements of two ranks with an AllReduce or ReduceScatter. Returns the concatenated results.
+/// Makes an AllReduce or ReduceScatter of all elements on two ranks. Returns the results of rank 0, then those of rank
+/// 1.
 Bytes reduce(Group &group, const Case &of, bool scatters, bool inPlace, gc3ScalarResidence_t residence) {
   const size_t count = of.input[0].size() / elementSize(of.type) / (scatters ? 2 : 1);
   const size_t bytes = count * elementSize(of.type);
@@ -94,7 +95,7 @@ ProgramSpec padded(ProgramSpec spec) {
 
 } // namespace
 
-/// Tests all placements and aliases.
+/// Tests calls in place and out of place, of programs with and without an alias.
 TEST(PreMulSum, EveryTypeValueByValue) {
   const std::pair<ProgramSpec, bool> programs[] = {
       {ringAllReduce(2, true), false}, {ringAllReduce(2, false, 3), false},
@@ -119,7 +120,8 @@ TEST(PreMulSum, EveryTypeValueByValue) {
     }
 }
 
-/// Ranks run on separate threads. A prepared call must use the scalar of each call, and a plain sum must use none.
+/// Ranks call on separate threads and reuse a prepared call. Each call must use its own scalar, and a plain sum must
+/// use none.
 TEST(PreMulSum, EachCallHasItsOwn) {
   Group group({ringAllReduce(2, true)}, 2);
   auto results = group.threads([&](int rank, gc3Comm_t comm) {
@@ -158,7 +160,8 @@ TEST(PreMulSum, OneRankMultipliesToo) {
   EXPECT_EQ(std::vector<int32_t>(out, out + 2), (std::vector<int32_t>{-15, 3}));
 }
 
-/// Collectives by name: standard ones that do not reduce keep their inputs unchanged, all others multiply them.
+/// In a call by name, a standard collective that does not reduce ignores the scalar. Any other collective multiplies
+/// its inputs by the scalar.
 TEST(PreMulSum, InCollectivesByName) {
   Group group({allGather(2, false), shiftReversed(2, 2)}, 2);
   const float scalars[] = {2, 3};
@@ -207,7 +210,8 @@ TEST(PreMulSum, RefusesWrongArguments) {
   EXPECT_EQ(gc3RedOpDestroy(op, comm), gc3InvalidArgument) << "twice";
 }
 
-/// An error of one rank fails the call on all ranks, in the first call and in a prepared one.
+/// An invalid operation on one rank fails the call on all ranks, in the first call and when ranks reuse a prepared
+/// call.
 TEST(PreMulSum, WrongOnOneRankFailsOnAll) {
   Group group({ringAllReduce(2, true)}, 2);
   const double scalar = 1;

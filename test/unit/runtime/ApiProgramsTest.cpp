@@ -60,7 +60,7 @@ TEST(Api, SelectsBySize) {
 
 TEST(Api, RefusesProgramsOfAnotherShape) {
   ProgramSpec wide = allToAll(2, 1);
-  wide.collective = "allreduce"; // would write beyond the caller's buffer
+  wide.collective = "allreduce"; // as an AllReduce, this program would write beyond the caller's output buffer
   Group group({wide}, 2);
   Data data = ramp(2, 8), got = ramp(2, 8);
   EXPECT_EQ(group.together([&](int r, gc3Comm_t comm) {

@@ -43,7 +43,7 @@ std::string rankSection(uint32_t number, const Rank &rank, const Edits &edits) {
 std::string checkSection(const ProgramSpec &program, const Edits &edits) {
   FlatBufferBuilder builder;
   CheckParts parts;
-  std::map<Value, uint32_t> numbers; // value + 1, as in rows
+  std::map<Value, uint32_t> numbers; // the number of each value, plus 1, as CheckParts::rows stores it
   for (uint32_t r = 0; r < program.ranks.size(); ++r) {
     parts.rowOfRank.push_back(r);
     if (r < program.outputs.size())

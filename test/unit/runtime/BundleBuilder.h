@@ -16,7 +16,7 @@ namespace gc3::test {
 
 using common::Opcode;
 
-/// A slot of a buffer: 0 input, 1 output, 2 + k scratch.
+/// A slot of a buffer. `buffer` is 0 for the input, 1 for the output, and 2 + k for scratch buffer k.
 struct Slot {
   uint8_t buffer = 0;
   uint32_t index = 0;
@@ -35,7 +35,7 @@ struct StepSpec {
   Opcode opcode = Opcode::Copy;
   Slot src, dst;
   uint32_t count = 1;
-  std::vector<std::pair<uint32_t, uint32_t>> waits; ///< (thread block, step)
+  std::vector<std::pair<uint32_t, uint32_t>> waits; ///< steps that this step waits for, as (thread block, step)
 };
 
 struct Block {
@@ -53,7 +53,8 @@ struct Rank {
   std::vector<Block> blocks;
 };
 
-/// (rank, chunk) pairs that an output chunk combines. An empty list allows any value.
+/// The input chunks, as (rank, chunk), whose sum an output chunk must hold. If the list is empty, the output chunk may
+/// have any contents.
 using Value = std::vector<std::pair<uint32_t, uint32_t>>;
 
 struct ProgramSpec {
@@ -65,14 +66,14 @@ struct ProgramSpec {
   uint32_t contributions = 0;
   bool inPlace = false;
   uint32_t fifoSlots = 8, minFifoSlots = 1;
-  uint32_t verified = 15;  ///< Program.verified: all properties
-  bool wholeSlots = false; ///< calls with short slots are padded
+  uint32_t verified = 15;  ///< Program.verified of the bundle; 15: all properties are proven
+  bool wholeSlots = false; ///< Program.whole_slots: the runtime pads calls in which a slot would be short
   uint8_t protocol = 0;
   std::vector<Rank> ranks{};
-  std::vector<std::vector<Value>> outputs{}; ///< by rank and chunk
+  std::vector<std::vector<Value>> outputs{}; ///< postcondition, by rank and output chunk
 };
 
-/// Contents of a rank's section in the stored format.
+/// The contents of a rank's section, in the format of the bundle.
 struct RankParts {
   uint32_t rank;
   std::vector<bundle::fbs::ThreadBlock> blocks;
@@ -84,7 +85,8 @@ struct CheckParts {
   std::vector<bundle::fbs::Run> runs;
 };
 
-/// Functions that change a section before it is written, for errors that descriptions can't express.
+/// Functions that change the contents of a section before it is written. They make errors that a ProgramSpec can't
+/// express.
 struct Edits {
   std::function<void(RankParts &)> rank = [](RankParts &) {};
   std::function<void(CheckParts &)> check = [](CheckParts &) {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests each check of the reader, and its message, with a bundle whose only error is the one that the check detects.
+// Tests each check of the bundle reader and its message. Each bundle has only the error that the check detects.
 #include "MendBundle.h"
 #include "Programs.h"
 #include "ReadAll.h"
@@ -22,8 +22,8 @@ void expectRefused(const std::string &bytes, const std::string &message, BundleE
   EXPECT_EQ(status.message, message);
 }
 
-/// Returns the result of reading a bundle with a ring of three ranks, out of place. The bundle is valid before the
-/// change.
+/// Returns the bytes of a bundle after `change`. Without the change it is valid: an AllReduce on a ring of three ranks,
+/// out of place.
 template <typename Change>
 std::string changed(Change change, const Edits &edits = {}) {
   ProgramSpec spec = ringAllReduce(3, false);
@@ -35,7 +35,7 @@ std::string unchanged(const Edits &edits) {
   return changed([](ProgramSpec &) {}, edits);
 }
 
-/// Like changed(), with a change of the stored parts of rank 1.
+/// Like changed(), but changes the stored parts of rank 1.
 template <typename Change>
 std::string changedRank(Change change) {
   Edits edits;
@@ -68,7 +68,7 @@ std::string changedSections(Change change) {
   return joinBundle(sections);
 }
 
-StepSpec &step(ProgramSpec &spec, size_t index = 2) { // send, rrs, rrcs, rcs, recv
+StepSpec &step(ProgramSpec &spec, size_t index = 2) { // a rank has the steps send, rrs, rrcs, rcs, recv
   return spec.ranks[1].blocks[0].steps[index];
 }
 
@@ -122,14 +122,14 @@ TEST(BundleChecks, padding) {
   std::string bytes = unchanged({});
   expectRefused(bytes + "x", "corrupt bundle: 1 bytes after its end", BundleError::Corrupt);
   ContainerParts parts = containerOf(bytes);
-  std::string gap = bytes; // before a section whose predecessor does not fill its last line
+  std::string gap = bytes; // changes the padding before section k, the first section after padding
   uint32_t k = 1;
   while (parts.table[k].offset == parts.table[k - 1].offset + parts.table[k - 1].size)
     ++k;
   gap[parts.table[k].offset - 1] = 'x';
   expectRefused(gap, "corrupt bundle: the padding before section " + std::to_string(k) + " is not zero",
                 BundleError::Corrupt);
-  std::string wide = bytes; // one line more than necessary
+  std::string wide = bytes; // 16 bytes of padding more than necessary
   wide.insert(parts.table[4].offset, 16, '\0');
   parts.table[4].offset += 16;
   parts.header.fileSize += 16;
@@ -175,7 +175,7 @@ TEST(BundleChecks, sections) {
 
 TEST(BundleChecks, digest) {
   std::string bytes = unchanged({});
-  std::string other = changed([](ProgramSpec &s) { // the same length, and valid
+  std::string other = changed([](ProgramSpec &s) { // valid, and its sections have the same lengths
     for (Rank &rank : s.ranks)
       rank.blocks[0].channel = 5;
   });
@@ -316,7 +316,7 @@ TEST(BundleChecks, validInstructions) {
   auto local = [](Slot from, Slot to) {
     return [=](ProgramSpec &s) {
       s.ranks[1].writesInput = true;
-      s.ranks[1].blocks.push_back({-1, -1, 0, {{Opcode::Reduce, from, to, 2, {}}}}); // longer than any message
+      s.ranks[1].blocks.push_back({-1, -1, 0, {{Opcode::Reduce, from, to, 2, {}}}}); // may be longer than a message
     };
   };
   taken(local(out(1), out(1)));
@@ -393,7 +393,7 @@ TEST(BundleChecks, connections) {
     change(spec.ranks[0].blocks);
     expectRefused(buildBundle({spec}), message);
   };
-  using Blocks = std::vector<Block>; // a copy, to and from rank 1, to and from rank 2
+  using Blocks = std::vector<Block>; // blocks of rank 0: a copy, to and from rank 1, to and from rank 2
   refused([](Blocks &b) { b[1].steps.pop_back(); },
           "connection from rank 1 to rank 0 on channel 0 has no receiving thread block");
   refused([](Blocks &b) { b[1].steps.erase(b[1].steps.begin()); },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the reader with damaged files: every truncation, every flipped byte, and intact files with wrong contents.
+// Tests the bundle reader with damaged files: every truncation, every flipped byte, and intact files with wrong
+// contents.
 #include "MendBundle.h"
 #include "Programs.h"
 #include "ReadAll.h"
@@ -29,7 +30,7 @@ TEST(BundleFile, ReadsWrittenBundles) {
   EXPECT_EQ(view->inputSlots, 3u);
   EXPECT_EQ(view->alias, fbs::Alias::InputInOutput);
   EXPECT_EQ(view->threadBlocks[0].send_peer(), 0);
-  EXPECT_EQ(view->instructions.size(), 5u); // send, rrs, rrcs, rcs, recv
+  EXPECT_EQ(view->instructions.size(), 5u); // the steps are send, rrs, rrcs, rcs, recv
   const BundleResult<CheckView> check = file.check(0);
   ASSERT_TRUE(check.ok());
   EXPECT_EQ(check->rowOfRank.size(), 3u);
@@ -80,7 +81,7 @@ TEST(BundleFile, SaysWhatIsWrong) {
   EXPECT_EQ(readAll(bytes + "x").error, BundleError::Corrupt);
   std::string minor = bytes;
   minor[6] = 9;
-  EXPECT_EQ(readAll(minor).error, BundleError::Corrupt); // the header's checksum covers it
+  EXPECT_EQ(readAll(minor).error, BundleError::Corrupt); // the header's checksum covers the minor version
   EXPECT_TRUE(readAll(withContainer(minor, containerOf(minor))).ok());
   const auto file = openBytes(bytes);
   ASSERT_TRUE(file.ok());

@@ -9,8 +9,8 @@ using namespace gc3::test;
 
 namespace {
 
-/// Returns two AllReduce programs on two ranks, for small and for large calls, an AllGather, and a Broadcast from each
-/// rank.
+/// Returns programs of two ranks: an AllReduce for small calls, an AllReduce for large calls, an AllGather, and a
+/// Broadcast from each rank.
 std::vector<ProgramSpec> programs() {
   ProgramSpec small = ringAllReduce(2, true), large = plainRingAllReduce(2), gather = allGather(2, false);
   small.name = "small";
@@ -32,7 +32,7 @@ gc3HostConfig_t listing(const char *list) {
   return config;
 }
 
-/// Returns the program for a call of `count` floats, or "-".
+/// Returns the name of the program that serves a call of `count` floats, or "-" if there is none.
 std::string chosen(const Group &group, const char *collective, size_t count, int root = -1) {
   const char *name = nullptr;
   const gc3Result_t result = gc3SelectProgram(group.comms[0], collective, count, gc3Float32, root, &name);
@@ -40,14 +40,15 @@ std::string chosen(const Group &group, const char *collective, size_t count, int
   return result == gc3Success ? name : "-";
 }
 
-/// Returns the programs for a small and a large AllReduce, an AllGather, and a Broadcast from each rank.
+/// Restricts communicators to a list of programs. Returns the names of the programs that then serve a small and a large
+/// AllReduce, an AllGather, and a Broadcast from each rank.
 std::string chosen(const char *list, const gc3::core::Settings &settings = gc3::core::settings()) {
   const Group group(programs(), 2, listing(list), settings);
   return chosen(group, "allreduce", 4) + " " + chosen(group, "allreduce", 4096) + " " + chosen(group, "allgather", 4) +
          " " + chosen(group, "broadcast", 4, 0) + " " + chosen(group, "broadcast", 4, 1);
 }
 
-/// Returns the error message for a list of programs.
+/// Returns the error message for an invalid list of programs.
 std::string refused(const char *list) {
   const std::string bytes = buildBundle(programs());
   gc3Bundle_t bundle = nullptr;
@@ -115,7 +116,7 @@ TEST(Choice, CallsRunListedPrograms) {
 
 namespace {
 
-/// A tuner that returns `result` and stores the last call's parameters.
+/// A tuner that returns `result`. It stores the parameters of the latest call as text.
 struct Tuner {
   int result = gc3TunerBySize;
   std::string lastQuery = {};

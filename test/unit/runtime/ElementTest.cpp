@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares conversions of narrow types with definitions in double: every bit pattern, and the rounding of every float
-// between two neighbours.
+// Compares the conversions of narrow float types with their definition in double: the value of every bit pattern, and
+// the rounding of floats near the middle between two neighbouring values.
 #include "core/Element.h"
 #include "host/Random.h"
 
@@ -12,7 +12,7 @@ using namespace gc3::core;
 
 namespace {
 
-/// Returns the value of a small float with these field widths, by definition.
+/// Returns the value of a narrow float by its definition: a sign bit, an exponent and a mantissa of these widths.
 double decode(uint32_t bits, int exponentBits, int mantissaBits, int bias) {
   uint32_t sign = bits >> (exponentBits + mantissaBits), exponent = bits >> mantissaBits & ((1u << exponentBits) - 1);
   uint32_t mantissa = bits & ((1u << mantissaBits) - 1);
@@ -24,7 +24,7 @@ double decode(uint32_t bits, int exponentBits, int mantissaBits, int bias) {
 
 struct Format {
   int exponentBits, mantissaBits, bias;
-  uint32_t largest; ///< largest finite pattern
+  uint32_t largest; ///< bit pattern of the largest finite value
   bool saturates;
 };
 
@@ -50,13 +50,13 @@ void checkAll(const Format &format, Encode encode) {
       ASSERT_EQ(encode(decoded).bits, format.saturates ? (bits & signBit) | format.largest : bits);
     }
   }
-  // Tests values below, at and above the middle of two neighbours. Ties round to the even pattern.
+  // Tests floats below, at and above the middle of two neighbouring values. The middle rounds to the even bit pattern.
   for (uint32_t bits = 0; bits < format.largest; ++bits) {
     double low = decode(bits, format.exponentBits, format.mantissaBits, format.bias);
     double high = decode(bits + 1, format.exponentBits, format.mantissaBits, format.bias);
     auto middle = static_cast<float>((low + high) / 2);
     if (static_cast<double>(middle) != (low + high) / 2)
-      continue; // below the range of float
+      continue; // float can't hold the middle
     ASSERT_EQ(encode(middle).bits, bits % 2 == 0 ? bits : bits + 1) << bits;
     ASSERT_EQ(encode(std::nextafter(middle, 0.0f)).bits, bits) << bits;
     ASSERT_EQ(encode(std::nextafter(middle, INFINITY)).bits, bits + 1) << bits;

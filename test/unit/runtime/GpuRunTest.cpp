@@ -17,7 +17,7 @@ const cuda::Cuda *cuda::linkedCuda() {
 
 namespace {
 
-// Emulated GPUs are slow, so use few threads. The process reads its environment in the first test.
+// Uses few threads, because emulated GPUs are slow. The process reads its environment later, in the first test.
 const int fewThreads = setenv("GC3_THREADS", "32", 1);
 
 class RunOnGpu : public testing::Test {
@@ -75,7 +75,7 @@ TEST_F(RunOnGpu, FindsAMissingContribution) {
   EXPECT_EQ(fake.leaks(), "");
 }
 
-/// Includes timed calls.
+/// Also makes timed calls.
 TEST_F(RunOnGpu, AllRanksShareIt) {
   const BundlePath bundle({ringAllReduce(3, true)});
   FakeCuda fake;
@@ -110,11 +110,11 @@ TEST_F(RunOnGpu, SaysHowManyBlocksFit) {
   EXPECT_EQ(fake.leaks(), "");
 }
 
-/// A message names the operation that failed, and nothing leaks.
+/// Makes each CUDA call fail in turn. gc3-run must report the error, and nothing may leak.
 TEST_F(RunOnGpu, EveryCallMayFail) {
   const BundlePath bundle({ringAllReduce(2, true)});
   uint64_t calls = 1;
-  for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
+  for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: no call fails
     FakeCuda fake;
     fake.failAt = failing;
     Options options = onGpu(bundle.path);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests options of GPU communicators from configs and settings, and values out of range.
+// Tests how configs and environment variables become options of GPU communicators, and the errors for values out of
+// range.
 #include "SettingsSupport.h"
 #include "cuda/Options.h"
 #include "kernel/Kernels.h"
@@ -13,7 +14,7 @@ namespace {
 
 class GpuSettings : public testing::Test {
 protected:
-  /// Returns slots, slot bytes and threads of each protocol, or the error message.
+  /// Returns the slots, slot bytes and threads of each protocol as text, or the error message.
   static std::string of(const cuda::Options &options) {
     if (core::Outcome outcome = cuda::check(options); !outcome.ok()) {
       EXPECT_EQ(outcome.code, gc3InvalidArgument);
@@ -25,7 +26,7 @@ protected:
               std::to_string(tuning.threads);
     return text;
   }
-  /// Returns the options from these variables alone.
+  /// Returns the options for an environment with only these variables.
   static cuda::Options with(const std::map<std::string, std::string> &variables) {
     return cuda::optionsOf(GC3_GPU_CONFIG_INITIALIZER, settingsOf(variables));
   }
@@ -111,7 +112,7 @@ TEST_F(GpuSettings, GraphsMixAsNcclHasIt) {
     EXPECT_FALSE(with({{name, value}}).mixesGraphs) << value;
 }
 
-/// A config's value for a protocol has priority over its value for all protocols, and that over the environment.
+/// In a config, a value for one protocol overrides the value for all protocols. Both override environment variables.
 TEST_F(GpuSettings, ConfigsComeFirst) {
   const core::Settings settings = settingsOf({{"GC3_SLOTS", "LL:16,LL128:8"}, {"GC3_THREADS", "96"}});
   gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
@@ -140,7 +141,7 @@ TEST_F(GpuSettings, ConfigsReplaceLL128OrRefuseIt) {
   }
 }
 
-/// An invalid variable is no error if the config overrides it completely.
+/// An invalid variable is no error if the config sets everything that the variable would set.
 TEST_F(GpuSettings, NonsenseDoesNotCountWhereTheConfigDecides) {
   std::map<std::string, std::string> variables;
   for (const char *name :

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests malicious bundles and callers: every number of a bundle is replaced by others, with correct checksums, and the
-// C API is called in every wrong way that it can detect.
+// Tests malicious bundles and callers. Replaces each number of a bundle by other numbers and corrects the checksums.
+// Calls the C API in every wrong way that it can detect.
 #include "CheckBundle.h"
 #include "MendBundle.h"
 #include "Programs.h"
@@ -28,7 +28,7 @@ protected:
     gc3BundleFree(bundle);
   }
 
-  /// Calls `call` for both ranks in one group.
+  /// Calls `call` for both ranks in one group. Returns the result of the group.
   template <typename Function>
   gc3Result_t together(Function call) {
     gc3GroupStart();

@@ -86,7 +86,8 @@ private:
     }
     return false;
   }
-  /// Parses an escape sequence after its backslash. Keeps \u sequences unchanged.
+  /// Parses an escape sequence after its backslash. Decodes escaped quotes, backslashes and slashes. Keeps other
+  /// sequences unchanged.
   bool parseEscape(std::string &text) {
     if (rest.empty())
       return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads JSON (RFC 8259) completely, or fails.
+// Parses JSON (RFC 8259), except numbers with an exponent, which traces do not contain.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace gc3::test {
 
 struct Json {
   enum class Kind : uint8_t { Null, Boolean, Number, String, Array, Object } kind = Kind::Null;
-  std::string text;              ///< contents of a string; source text of other values
+  std::string text;              ///< contents of a string; for numbers, booleans and null: the source text
   std::vector<Json> items;       ///< elements of an array or an object
   std::vector<std::string> keys; ///< keys of an object, in the order of `items`
 

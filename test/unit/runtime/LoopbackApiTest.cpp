@@ -22,7 +22,7 @@ protected:
     const auto ranks = static_cast<uint32_t>(specs[0].ranks.size());
     const auto backend = api::LoopbackBackend::make(cuda, open(specs), ranks, options);
     ASSERT_TRUE(backend.ok()) << backend.outcome().text;
-    const Monitor::Lock lock; // because a watchdog can use the fake
+    const Monitor::Lock lock; // a watchdog thread can use the fake at the same time
     for (uint32_t rank = 0; rank < ranks; ++rank) {
       comms.push_back(new gc3Comm{*backend, rank, {}});
       buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));

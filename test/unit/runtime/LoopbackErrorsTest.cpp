@@ -16,7 +16,7 @@ void expect(const Outcome &outcome, gc3Result_t code, const std::string &text) {
   EXPECT_EQ(outcome.text, text);
 }
 
-/// Makes the call of a trial and returns its outcome.
+/// Makes the call that `options` describe, and returns its outcome.
 Outcome outcomeOf(FakeCuda &fake, Loopback &loopback, const TrialOptions &options) {
   const Trial trial = loopback.trial(options);
   Loopback::Buffers buffers(fake, trial);
@@ -41,7 +41,8 @@ TEST(LoopbackErrors, MoreRanksThanOneGpuCanRun) {
          "program 'bcast33_0' has 33 ranks; one GPU can run at most 32");
 }
 
-/// An application's allocator can hold all device memory. Private copies then use host memory, if there is enough.
+/// The allocator of an application can hold all device memory. Private copies are then in pinned host memory, if CUDA
+/// can allocate it.
 TEST(LoopbackErrors, AFullGpu) {
   FakeCuda fake;
   const std::string onGpu = "allocating 1920 bytes of device memory for scratch and private copies: fake failure (CUDA "
@@ -74,7 +75,8 @@ TEST(LoopbackErrors, AFullGpu) {
   }
 }
 
-/// Memory doubles when it grows. If there is less device memory, it grows only to the size that the call needs.
+/// The memory for private copies doubles when it grows. If too little device memory is left, the new size is only what
+/// the call needs.
 TEST(LoopbackErrors, AnAlmostFullGpu) {
   FakeCuda fake;
   Loopback loopback(reduceScatter(3, true));
@@ -164,7 +166,8 @@ TEST(LoopbackErrors, CaptureNeedsAnEarlierCall) {
   EXPECT_TRUE(outcomeOf(fake, loopback, {.count = 4}).ok());
 }
 
-/// The call is complete when the thread fails to restore its device, so the call returns no error.
+/// If OnDevice can't restore the device of the thread, it logs the error once. It returns no error, because the call is
+/// already complete.
 TEST(LoopbackErrors, AThreadThatStaysOnAnotherDevice) {
   FakeCuda fake;
   fake.currentDevice = 5;

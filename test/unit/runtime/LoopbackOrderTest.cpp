@@ -23,7 +23,7 @@ public:
   Order &operator=(const Order &) = delete;
 
   void call(cuda::Stream stream) { EXPECT_EQ(loopback.world->call(buffers.requests, stream).text, ""); }
-  /// Captures a call separately, so that it can be replayed on the stream.
+  /// Captures a call on the stream, as a graph of its own. FakeCuda::replay() runs all graphs.
   void capture(cuda::Stream stream) {
     fake.captured = true;
     call(stream);
@@ -34,7 +34,7 @@ public:
     isOpen = false;
     fake.enqueue(stream, [this] { return [this] { return isOpen; }; });
   }
-  /// Unblocks the streams. Returns the number of calls that ran before and in total.
+  /// Unblocks the streams. Returns the number of calls that had run before, and the number after all calls have run.
   std::pair<uint64_t, uint64_t> open() {
     fake.isIdle(first);
     const uint64_t before = fake.launches;
@@ -109,7 +109,7 @@ TEST(LoopbackOrder, CallsOfOneCaptureReturnToAStream) {
   EXPECT_EQ(order.open(), Counts(1, 3));
 }
 
-/// Events are kept only for the most recent captures.
+/// A communicator keeps an event for each capture, but only for the latest 256 captures (Runner::mostCaptures).
 TEST(LoopbackOrder, ManyCaptures) {
   Order order;
   std::vector<size_t> events;
@@ -121,7 +121,7 @@ TEST(LoopbackOrder, ManyCaptures) {
   EXPECT_EQ(events[255], events[0] + 255);
 }
 
-/// Other captures begin and end between the calls of this capture.
+/// Between two calls of one capture, another capture begins and ends.
 TEST(LoopbackOrder, CallsOfOneCaptureAmongOthers) {
   cuda::Options options = smallOptions();
   options.mixesGraphs = false;
@@ -136,7 +136,8 @@ TEST(LoopbackOrder, CallsOfOneCaptureAmongOthers) {
   EXPECT_EQ(order.open(), Counts(1, 3)) << "the call of the other capture waits for no call";
 }
 
-/// Tests the setting for users who order replays themselves. gc3 still orders calls within a graph.
+/// Tests NCCL_GRAPH_MIXING_SUPPORT=0, for applications that order replays themselves. gc3 then orders only the calls
+/// within a graph.
 TEST(LoopbackOrder, ReplaysMayBeLeftAlone) {
   cuda::Options options = smallOptions();
   options.mixesGraphs = false;
@@ -156,7 +157,7 @@ TEST(LoopbackOrder, ReplaysMayBeLeftAlone) {
   EXPECT_EQ(order.fake.externals, 0u);
 }
 
-/// A communicator frees the memory of its calls after they have ended.
+/// A communicator waits for its replays before it frees their memory.
 TEST(LoopbackOrder, ACommunicatorEndsAfterReplays) {
   Order order;
   order.capture(order.first);
@@ -184,11 +185,11 @@ TEST(LoopbackOrder, GraphsReplay) {
     fake.replay();
     EXPECT_EQ(buffers.compare(), "");
   }
-  EXPECT_EQ(loopback.run(fake, {.count = 41}), ""); // messages continue on the connections that the replays used
+  EXPECT_EQ(loopback.run(fake, {.count = 41}), ""); // the replays used the same connections and must leave them usable
 }
 
-/// An immediate scalar is part of the graph. A scalar in memory is read at each replay. The next call uses its own
-/// scalar.
+/// An immediate scalar is part of the graph. A replay reads a scalar in memory anew. A call after the replay uses its
+/// own scalar, or none if it is a plain sum.
 TEST(LoopbackOrder, GraphsReplayWithTheirScalars) {
   for (Scalars scalars : {Scalars::Immediate, Scalars::InMemory}) {
     FakeCuda fake;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loopback world on the fake CUDA, and calls in it.
+// Loopback worlds on the fake CUDA: all ranks of a program share one emulated GPU.
 #pragma once
 
 #include "BundleBuilder.h"
@@ -30,11 +30,11 @@ inline cuda::Options tuned(const cuda::Tuning &tuning) {
 inline cuda::Options smallOptions() {
   cuda::Options options = tuned({.slotBytes = 256, .threads = 32});
   options.tuning[static_cast<uint32_t>(kernel::Protocol::LL128)].slotBytes =
-      512; // a pair of lines for each of the two chunk slots of a message
+      512; // a message has up to two chunk slots, and each needs two lines of 128 bytes
   return options;
 }
 
-/// Programs of a bundle on the fake GPU. Calls use the first program by default.
+/// A loopback world that runs the programs of a bundle. Calls use the first program by default.
 class Loopback {
 public:
   explicit Loopback(const ProgramSpec &spec, const cuda::Options &options = smallOptions())
@@ -58,10 +58,10 @@ public:
     return trial;
   }
 
-  /// Buffers of a trial on the fake GPU.
+  /// The buffers of all ranks for one trial, in memory of the fake GPU.
   class Buffers {
   public:
-    /// Moves each rank's buffers by `off` bytes times the rank from their normal addresses.
+    /// Places the buffers of rank r at `off` * r bytes after the beginning of an allocation.
     Buffers(FakeCuda &fake, const Trial &trial, size_t off = 0) : fake(fake), trial(trial), off(off) {
       for (const Trial::Memory &rank : trial.initial())
         memory.push_back(fake.allocate(rank.bytes.size() + off * memory.size()) + off * memory.size());
@@ -95,7 +95,8 @@ public:
     std::vector<std::byte *> memory;
   };
 
-  /// Makes the call of a trial and compares its results. Returns an error message, or an empty string.
+  /// Makes the call that `options` describe, and compares its results with those of the host. Returns an error message,
+  /// or an empty string.
   std::string run(FakeCuda &fake, const TrialOptions &options, size_t off = 0, uint32_t program = 0) {
     const Trial wanted = trial(options, program);
     Buffers buffers(fake, wanted, off);
@@ -114,7 +115,7 @@ public:
   core::Outcome made;
 };
 
-/// Returns a program in which two ranks both wait for the other's message first.
+/// Returns a program in which each of two ranks receives from the other before it sends, so both wait indefinitely.
 inline ProgramSpec deadlock() {
   ProgramSpec spec = shiftReversed(2, 1);
   spec.name = "deadlock";

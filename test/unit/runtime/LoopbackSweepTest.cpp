@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats tests with all ranks on one GPU, and makes a different CUDA call fail each time. The gc3 call must return the
-// error. The next gc3 call must succeed, unless it cannot be ordered after the failed one.
+// Repeats calls of ranks that share one GPU. In each repetition a different CUDA call fails, and the gc3 call must
+// return the error. The next gc3 call must succeed, unless it cannot be ordered after the failed one.
 #include "LoopbackSupport.h"
 #include "Programs.h"
 #include "Sweep.h"
@@ -13,8 +13,8 @@ using core::ReduceOp;
 
 namespace {
 
-/// Makes a call. If it fails, makes another, which fails if the world no longer accepts calls. Returns both outcomes,
-/// or an empty string if the first call succeeded.
+/// Makes a call. If it fails, makes a second call, which also fails if the world no longer accepts calls. Returns the
+/// outcomes of both calls. If the first call succeeds, returns an empty string, or a message if its results are wrong.
 std::string callOf(FakeCuda &fake, Loopback &loopback, const TrialOptions &options, cuda::Stream stream) {
   const Trial trial = loopback.trial(options);
   Loopback::Buffers buffers(fake, trial);
@@ -30,8 +30,8 @@ std::string callOf(FakeCuda &fake, Loopback &loopback, const TrialOptions &optio
          (next.ok() ? "; the next one ran" + buffers.compare() : "; the next one: " + describe(next));
 }
 
-/// Makes two calls of a program that needs all kinds of CUDA calls. The world's device differs from the thread's
-/// current device.
+/// Makes two calls of a program that needs all kinds of CUDA calls. The current device of the thread is not the device
+/// of the world. Returns "ran", or a description of the error.
 std::string makeAndCall(FakeCuda &fake) {
   std::string came;
   fake.currentDevice = 1;
@@ -101,7 +101,8 @@ CUDA query -> ran
 )");
 }
 
-/// Captures a call of a loaded program, and replays it if the whole call was captured.
+/// Captures a call of a loaded program. Replays the call if no CUDA call failed during the capture. Returns "ran", or a
+/// description of the error.
 std::string captureAndReplay(FakeCuda &fake) {
   const uint64_t failAt = std::exchange(fake.failAt, 0);
   std::string came;

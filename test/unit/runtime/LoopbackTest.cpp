@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the results of calls on the fake GPU with the host's.
+// Compares the results of calls on the fake GPU with those of calls on the host.
 #include "LoopbackSupport.h"
 #include "Programs.h"
 
@@ -15,7 +15,7 @@ namespace {
 struct Case {
   const char *name;
   std::function<ProgramSpec()> spec;
-  uint64_t unit = 1; ///< counts are multiples of this
+  uint64_t unit = 1; ///< the test uses only multiples of this count
 };
 
 const Case cases[] = {
@@ -33,7 +33,7 @@ const Case cases[] = {
     {"Reduce", [] { return reduceTo(3, 2); }},
     {"Gather", [] { return gather(3, 1); }},
     {"Scatter", [] { return scatter(3, 0); }},
-    {"ShiftReversed", [] { return shiftReversed(3, 2); }, 2}, // exchanges chunks of the same length
+    {"ShiftReversed", [] { return shiftReversed(3, 2); }, 2}, // chunks change places, so all must have the same length
     {"WritesInput", [] { return writesInput(3); }},
     {"OneRank", [] { return ringAllReduce(1, true); }},
     {"WholeSlots",
@@ -52,8 +52,8 @@ const Case cases[] = {
 
 class LoopbackCalls : public testing::TestWithParam<Case> {};
 
-/// Tests every placement, with sums and averages of a float, an integer and a narrow type, and with counts that divide
-/// chunks and counts that do not.
+/// Tests calls in place and out of place: sums and averages of a float, an integer and a narrow type. Some counts split
+/// evenly into chunks, and others do not.
 TEST_P(LoopbackCalls, LeaveWhatTheHostLeaves) {
   FakeCuda fake;
   {
@@ -73,7 +73,7 @@ TEST_P(LoopbackCalls, LeaveWhatTheHostLeaves) {
   EXPECT_EQ(fake.leaks(), "");
 }
 
-/// On some ranks, addresses are not multiples of the element size, as in parts of a byte stream.
+/// On some ranks, addresses of buffers are not multiples of the element size, as in a part of a byte stream.
 TEST_P(LoopbackCalls, BuffersMayBeginAnywhere) {
   FakeCuda fake;
   {

@@ -36,7 +36,7 @@ TEST(LoopbackTrace, HasEachInstructionOnce) {
     }
 }
 
-// Times must be converted, because the clocks of host and GPU are unrelated.
+// The trace must have times of the host's clock. The recorder converts the times of the GPU, whose clock is unrelated.
 TEST(LoopbackTrace, IsOnTheHostsTime) {
   FakeCuda fake;
   TracePath path;
@@ -50,7 +50,8 @@ TEST(LoopbackTrace, IsOnTheHostsTime) {
   EXPECT_LE(calls[0].end, after - origin);
 }
 
-// The trace omits calls that are never replayed. A call that is replayed before later calls keeps its number.
+// The trace contains only the last replay of a captured call, with the number of that call. It omits captured calls
+// that are never replayed.
 TEST(LoopbackTrace, HasTheLastReplay) {
   FakeCuda fake;
   TracePath path;
@@ -74,12 +75,13 @@ TEST(LoopbackTrace, HasTheLastReplay) {
   EXPECT_EQ(fake.leaks(), "");
   const Trace trace(path.name);
   EXPECT_EQ(checkTrace(trace, {LoadedSpec(spec).program.get(), {1, 2, 3}}), "");
-  const std::vector<TraceEvent> calls = trace.find("X", spec.name); // rank 0 first, then by number
+  const std::vector<TraceEvent> calls = trace.find("X", spec.name); // sorted by rank, then by number
   EXPECT_EQ(calls[1].arguments.at("call"), "2");
   EXPECT_GE(calls[1].begin, calls[2].end) << "it was replayed after the other call";
 }
 
-// Each call with many tiles gets an equal share of the ring memory: here 3 rings of 16384 records.
+// A captured call gets at most 1/16 of the records for captured calls: here 16384 for each of 3 thread blocks. So many
+// calls are captured that no records are left for the last one.
 TEST(LoopbackTrace, CapturedCallsShareTheRing) {
   FakeCuda fake;
   TracePath path;
@@ -100,7 +102,8 @@ TEST(LoopbackTrace, CapturedCallsShareTheRing) {
   EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), {1}}), "");
 }
 
-// The communicator waits for a kernel that does not end until a watching thread stops it.
+// A call that is traced waits for its kernel. This kernel deadlocks, and ends only because another thread calls
+// watch().
 TEST(LoopbackTrace, StuckKernelsAreStopped) {
   FakeCuda fake;
   TracePath path;
@@ -115,7 +118,7 @@ TEST(LoopbackTrace, StuckKernelsAreStopped) {
       for (int ms : {0, 100, 101})
         loopback.world->watch(start + std::chrono::milliseconds(ms));
     };
-    fake.meanwhile = [&] { fake.meanwhile = watch; }; // the first wait is for loading the program
+    fake.meanwhile = [&] { fake.meanwhile = watch; }; // skips the first wait, which is for loading the program
     EXPECT_EQ(loopback.world->call(buffers.requests, nullptr).code, gc3Success);
     EXPECT_EQ(loopback.world->watch(start).code, gc3Timeout);
   }
@@ -126,7 +129,8 @@ TEST(LoopbackTrace, StuckKernelsAreStopped) {
     EXPECT_EQ(call.arguments.at("unfinished"), "1");
 }
 
-// The program is loaded already, so the call waits for nothing else.
+// While a traced call waits for its kernel, other threads can call watch(). The program is loaded already, so this wait
+// is the only one of the call.
 TEST(LoopbackTrace, WaitsWithoutALock) {
   FakeCuda fake;
   TracePath path;
@@ -171,7 +175,8 @@ TEST(LoopbackTrace, KeepsTheLastSteps) {
   EXPECT_EQ(trace.find("i", "not recorded")[0].arguments.at("instructions"), "33");
 }
 
-// The free space that completed calls leave at the front can be too small.
+// A completed call leaves free space at the beginning of the ring. A larger call must not use it, because it would
+// overlap a running call.
 TEST(LoopbackTrace, NoCallOverlapsARunningOne) {
   FakeCuda fake;
   TracePath path;
@@ -207,7 +212,7 @@ TEST(LoopbackTrace, NoCallOverlapsARunningOne) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks 1 calls"), std::string::npos);
 }
 
-// Running calls have separate parts of the ring. A call without free space is not recorded.
+// Running calls have separate parts of the ring. If too little space is free, a call runs without being recorded.
 TEST(LoopbackTrace, RunningCallsShareTheRing) {
   FakeCuda fake;
   TracePath path;
@@ -246,10 +251,11 @@ TEST(LoopbackTrace, RunningCallsShareTheRing) {
   EXPECT_EQ(Trace(path.name).find("X", spec.program->info().name()->str()).size(), 8u) << "calls of two ranks";
 }
 
-// CUDA errors fail the call, except that a call without memory for its records is only not recorded.
+// A CUDA error fails the call, with one exception: if memory for records can't be allocated, the call runs without
+// being recorded.
 TEST(LoopbackTrace, EveryCallMayFail) {
   uint64_t calls = 1, unrecorded = 0, lost = 0;
-  for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
+  for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: no call fails
     FakeCuda fake;
     fake.failAt = failing;
     TracePath path;

@@ -70,7 +70,7 @@ TEST_F(PreparedCalls, TheOldestGo) {
   EXPECT_EQ(oldest.use_count(), 1);
 }
 
-/// Each new call replaces only the oldest one.
+/// A new prepared call replaces only the oldest one.
 TEST_F(PreparedCalls, OthersStay) {
   constexpr uint64_t most = cuda::PreparedLaunches::most;
   std::vector<std::shared_ptr<const cuda::PreparedLaunch>> all;

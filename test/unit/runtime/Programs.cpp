@@ -9,7 +9,7 @@ int32_t peer(uint32_t rank) {
   return static_cast<int32_t>(rank);
 }
 
-/// Returns the chunk `index` of every rank.
+/// Returns the sum of input chunk `index` over all ranks.
 Value everyRank(uint32_t ranks, uint32_t index) {
   Value value;
   for (uint32_t r = 0; r < ranks; ++r)
@@ -74,7 +74,8 @@ ProgramSpec plainRingAllReduce(uint32_t ranks) {
   program.contributions = ranks;
   program.scratchNames = {"received"};
   for (uint32_t r = 0; r < ranks; ++r) {
-    // Every rank's chunk travels once around the ring. Thread block 0 sends, 1 receives, and each waits for the other.
+    // The chunk of each rank travels once around the ring. Thread block 0 sends and thread block 1 receives. Each has
+    // steps that wait for the other.
     Rank rank;
     rank.inputSlots = rank.outputSlots = 1;
     rank.scratchSlots = {ranks};
@@ -215,7 +216,7 @@ ProgramSpec reduceTo(uint32_t ranks, uint32_t root) {
   program.outputs.resize(ranks);
   program.outputs[root] = {everyRank(ranks, 0)};
   for (uint32_t r = 0; r < ranks; ++r) {
-    uint32_t place = (r + ranks - root) % ranks; // from ranks - 1 down to 0
+    uint32_t place = (r + ranks - root) % ranks; // the chain runs from place ranks - 1 to place 0
     Rank rank;
     rank.inputSlots = 1;
     rank.outputSlots = place == 0 ? 1 : 0;
@@ -309,7 +310,7 @@ ProgramSpec writesInput(uint32_t ranks) {
   ProgramSpec program{"writes" + std::to_string(ranks), "allreduce"};
   program.contributions = ranks;
   for (uint32_t r = 0; r < ranks; ++r) {
-    // A chain towards higher ranks sums into the input, then a chain goes back.
+    // A chain towards higher ranks adds partial sums to the inputs. A chain towards lower ranks then sends the result.
     Rank rank;
     rank.inputSlots = rank.outputSlots = 1;
     rank.writesInput = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communicators accept only proven programs by default.
+// Tests that communicators accept only proven programs by default.
 #include "Programs.h"
 #include "SettingsSupport.h"
 #include "api/Init.h"
@@ -10,7 +10,8 @@ using namespace gc3::test;
 
 namespace {
 
-/// Creates communicators of two ranks for a ring AllReduce with these proven properties.
+/// Creates communicators of two ranks for a bundle with a ring AllReduce. The test chooses which properties the bundle
+/// claims to be proven.
 class Proofs : public testing::Test {
 protected:
   gc3Result_t init(uint32_t verified, const gc3HostConfig_t *config = nullptr, uint32_t programRanks = 2) {

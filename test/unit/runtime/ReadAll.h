@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs all checks of the reader of bundles.
+// Reads all sections of a bundle, so that every check of the bundle reader runs.
 #pragma once
 
 #include "bundle/BundleFile.h"
@@ -11,7 +11,7 @@ inline bundle::BundleResult<std::unique_ptr<bundle::BundleFile>> openBytes(const
   return bundle::BundleFile::openMemory(bytes.data(), bytes.size());
 }
 
-/// Reads all sections and returns the first error.
+/// Reads all sections of all programs. Returns the first error, or a status whose ok() is true.
 inline bundle::BundleStatus readAll(const std::string &bytes) {
   const auto opened = openBytes(bytes);
   if (!opened.ok())

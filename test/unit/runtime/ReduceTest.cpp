@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares reduction kernels with definitions for one element, for odd counts, and also with a destination that is a
-// source.
+// Compares reduction kernels with a definition for one element. Uses odd counts, and also a destination that is one of
+// the sources.
 #include "host/Reduce.h"
 #include "host/Random.h"
 
@@ -65,7 +65,7 @@ void checkNative(ElementType type) {
     }
 }
 
-/// Computes narrow floats in double, then rounds as Reduce.h states.
+/// Checks a narrow type: the expected value is computed in float and rounded by `encode`.
 template <typename T, typename Encode>
 void checkNarrow(ElementType type, Encode encode, uint32_t patterns) {
   for (unsigned o = 0; o < reduceOpCount; ++o)
@@ -109,7 +109,7 @@ TEST(Reduce, Narrow) {
       ElementType::Float8E5M2, [](float x) { return toFloat8E5M2(toFloat(toHalf(x))); }, 1 << 8);
 }
 
-// Includes NaNs and infinities. Only one side has NaNs, because the choice between two NaNs in a sum is unspecified.
+// The inputs include NaNs and infinities. Only one source has NaNs: for two NaNs, a sum may return either.
 TEST(Reduce, EveryInstructionSetGivesTheSameBits) {
   constexpr size_t room = 1100 * 8;
   std::vector<unsigned char> a(room), b(room), expected(room), got(room);
@@ -124,7 +124,7 @@ TEST(Reduce, EveryInstructionSetGivesTheSameBits) {
     for (unsigned t = 0; t < elementTypeCount; ++t)
       for (unsigned o = 0; o < reduceOpCount; ++o)
         for (size_t n : {0, 1, 7, 31, 64, 65, 1000})
-          for (size_t shift : {0, 1, 3}) { // elements from an aligned address
+          for (size_t shift : {0, 1, 3}) { // distance from an aligned address, in elements
             auto type = static_cast<ElementType>(t);
             auto op = static_cast<ReduceOp>(o);
             const size_t offset = shift * elementSize(type);
@@ -140,7 +140,8 @@ TEST(Reduce, EveryInstructionSetGivesTheSameBits) {
   }
 }
 
-// Compares with the scalar conversions, ignoring the choice between two NaNs in a sum or product.
+// Compares the kernels with the scalar conversions for every pair of elements. For two NaNs, a sum or product may have
+// either sign.
 template <typename T, typename Encode>
 void checkEveryPair(ElementType type, Encode encode) {
   constexpr uint32_t patterns = 256;
@@ -169,8 +170,8 @@ TEST(Reduce, EveryPairOfFloat8) {
   checkEveryPair<Float8E5M2>(ElementType::Float8E5M2, [](float x) { return toFloat8E5M2(toFloat(toHalf(x))); });
 }
 
-// The first source contains every half, because all kernels must agree on NaNs and subnormals. The destination is a
-// source.
+// The first source contains every half, because all kernels must agree on NaNs and subnormals. The destination is the
+// first source.
 TEST(Reduce, EveryHalfInEveryInstructionSet) {
   constexpr uint32_t patterns = 1 << 16;
   std::vector<uint16_t> a(patterns), b(patterns), expected(patterns);
@@ -212,7 +213,8 @@ TEST(Reduce, EveryHalfAndFloat8Scaled) {
   checkEveryScaled<Float8E5M2>(ElementType::Float8E5M2, [](float x) { return toFloat8E5M2(toFloat(toHalf(x))); });
 }
 
-// A scalar must multiply like an element, whether it is an immediate or read from memory, and also in place.
+// multiply() must give the same results as a product of two elements, also in place. The scalar is an immediate, or is
+// read from memory.
 TEST(Reduce, MultipliesAsAProduct) {
   constexpr size_t room = 1100 * 8;
   std::vector<unsigned char> a(room), scalars(room), expected(room), got(room);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that the checks of gc3-run's library find every error.
+// Tests that the checks in the library of gc3-run find every error.
 #include "RunSupport.h"
 
 #include "Inputs.h"
@@ -36,7 +36,8 @@ TEST(Run, FindsAMissingContribution) {
   }
 }
 
-/// Returns plainRingAllReduce, except that rank 1 lacks or doubles the contribution of the rank `distance` before it.
+/// Returns plainRingAllReduce with an error in the sum of rank 1: the contribution of the rank `distance` before it is
+/// missing or counted twice.
 static ProgramSpec mutant(uint32_t ranks, uint32_t distance, bool twice) {
   ProgramSpec spec = plainRingAllReduce(ranks);
   spec.name = (twice ? "twice" : "lost") + std::to_string(ranks) + "_" + std::to_string(distance);
@@ -54,7 +55,7 @@ TEST(Run, FindsEachContributionForEveryTypeAndOperation) {
     for (uint32_t distance : {1u, ranks / 2, ranks - 1})
       for (bool twice : {false, true})
         specs.push_back(mutant(ranks, distance, twice));
-  // A bundle can hold only one program of a name.
+  // A bundle can't hold two programs with the same name.
   std::sort(specs.begin(), specs.end(), [](const auto &a, const auto &b) { return a.name < b.name; });
   specs.erase(std::unique(specs.begin(), specs.end(), [](const auto &a, const auto &b) { return a.name == b.name; }),
               specs.end());
@@ -97,8 +98,8 @@ TEST(Run, BusyRanksTakeTurns) {
       }
 }
 
-/// Tests only the checker: sums and averages over up to 1024 ranks, with one contribution lost or doubled, or not yet
-/// multiplied by its rank's scalar.
+/// Tests only the checker, with sums and averages over up to 1024 ranks. One contribution is missing, counted once too
+/// often, or not multiplied by the scalar of its rank.
 TEST(Run, ManyRanksShowEachContribution) {
   using namespace gc3::core;
   for (uint32_t ranks : {2u, 3u, 7u, 16u, 100u, 512u, 1000u, 1024u})
@@ -176,7 +177,8 @@ TEST(Run, FindsAMisplacedChunk) {
   EXPECT_EQ(result.summary.rows[0].placement[0].wrong, 10u);
 }
 
-// A program that declares writes to its input gets a private copy. One that does not declare them is rejected.
+// A program that declares writes to its input gets a private copy of the input. This program writes its input without
+// declaring it, and is rejected.
 TEST(Run, RefusesUndeclaredWritesToTheInput) {
   ProgramSpec liar = writesInput(2);
   for (Rank &rank : liar.ranks)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests gc3-run's library: sizes, command line, and output.
+// Tests the library of gc3-run: sizes, command line and output.
 #include "RunSupport.h"
 #include "TraceCheck.h"
 #include "TraceSupport.h"
@@ -75,7 +75,7 @@ TEST(Run, WritesJson) {
   EXPECT_EQ(checkWritable(path), "");
   EXPECT_FALSE(std::filesystem::exists(path));
   std::filesystem::create_symlink(path, path + ".link");
-  for (int i = 0; i < 2; ++i) { // first the link's target is missing, then it is a file
+  for (int i = 0; i < 2; ++i) { // at first the target of the link does not exist; then it is a file
     EXPECT_EQ(checkWritable(path + ".link"), "");
     EXPECT_EQ(writeJson(path + ".link", options, result.summary), "");
     EXPECT_TRUE(std::filesystem::is_symlink(path + ".link"));

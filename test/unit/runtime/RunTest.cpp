@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests gc3-run's library end to end: runs and checks all programs, types, operations, odd counts, placements, slots,
-// tiles and orders.
+// Tests the library of gc3-run end to end: runs programs and checks their results, for all types, operations, odd
+// counts, placements, slots, tiles and orders.
 #include "RunSupport.h"
 
 using namespace gc3::run;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings from environments that tests choose. The process reads its own environment once, so setenv has no effect.
+// Settings for an environment that the test chooses. Tests can't use setenv, because a process reads its environment
+// only once.
 #pragma once
 
 #include "core/Settings.h"

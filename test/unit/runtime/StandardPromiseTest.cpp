@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard calls accept programs with the promises of the standard collective, and reject others of the same name.
+// Tests which programs a standard call accepts: those that promise what the standard collective promises. Other
+// programs for a collective of the same name are rejected.
 #include "Programs.h"
 #include "gc3.h"
 
@@ -50,7 +51,7 @@ const Standard all[] = {
      }},
 };
 
-/// Returns a program without steps, because these tests run no program.
+/// Returns a program that makes these promises. It has no steps, because the tests do not run it.
 ProgramSpec programOf(const Standard &standard) {
   ProgramSpec spec;
   spec.name = "made";
@@ -69,7 +70,7 @@ ProgramSpec programOf(const Standard &standard) {
   return spec;
 }
 
-/// Returns the result of a standard call, or of a call by the collective's name.
+/// Returns the result of selecting a program for a call of the collective of `spec`, by name.
 gc3Result_t select(const ProgramSpec &spec, int rootOfCall, bool allowUnproven = false) {
   std::string bytes = buildBundle({spec});
   gc3Bundle_t bundle = nullptr;
@@ -113,7 +114,7 @@ TEST(StandardPromise, aDifferenceInAnyOutputChunkIsRefused) {
         const Value &wanted = right.outputs[r][i];
         Value otherChunk = wanted, twice = wanted, otherRank = wanted, fewer(wanted.begin() + 1, wanted.end());
         otherChunk[0].second ^= 1;
-        otherRank[0].first = (wanted[0].first + 1) % ranks; // in a sum: one contribution twice, another missing
+        otherRank[0].first = (wanted[0].first + 1) % ranks; // a sum now has one contribution twice, another never
         twice.push_back(wanted[0]);
         for (const Value &wrong : {otherChunk, otherRank, twice, fewer, Value{}}) {
           ProgramSpec spec = right;

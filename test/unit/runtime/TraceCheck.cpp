@@ -35,7 +35,7 @@ std::optional<TraceEvent> eventOf(const Json &object) {
   return event;
 }
 
-/// The part of one rank in a call.
+/// The events of one rank in a call.
 class Part {
 public:
   Part(const core::Program &program, uint32_t rank, const TraceEvent &call)
@@ -90,7 +90,7 @@ private:
   std::vector<const TraceEvent *> found; ///< by tile and instruction
 };
 
-/// Checks that the parts of all ranks in a call obey the program's order.
+/// Checks that the events of all ranks in a call are in the order of the program.
 std::string checkOrder(const TracedGroup &group, const std::vector<Part> &parts) {
   const core::Program &program = *group.program;
   const core::HappensBefore order(program);
@@ -141,7 +141,7 @@ std::string checkCall(const Trace &trace, const TracedGroup &group, uint64_t num
   return checkOrder(group, parts);
 }
 
-/// Checks that events of a row do not overlap.
+/// Checks that the events of a row (one process and one thread) do not overlap.
 std::string checkRows(const Trace &trace) {
   std::map<std::pair<uint64_t, uint64_t>, std::vector<const TraceEvent *>> rows;
   for (const TraceEvent &event : trace.events)

@@ -27,20 +27,20 @@ struct Trace {
   std::vector<TraceEvent> find(const std::string &phase, const std::string &name) const;
 };
 
-/// The calls of a group of communicators that a trace must contain.
+/// The calls of one group of communicators, which a trace must contain.
 struct TracedGroup {
   const core::Program *program = nullptr; ///< program of all calls
   std::vector<uint64_t> calls;            ///< numbers of the calls
   uint64_t firstProcess = 0;
-  /// Messages are complete when their receiving instruction begins. False for LL and LL128.
+  /// Whether a message has arrived completely before the instruction that receives it begins. False for LL and LL128.
   bool arrivesWhole = true;
-  /// Times of different ranks are comparable to the nanosecond.
+  /// Whether the times of all ranks come from one clock, so that times of different ranks can be compared.
   bool oneClock = true;
 };
 
-/// Checks the events of a group. Each instruction of each tile of each call must occur exactly once, within its call
-/// and after all instructions that the program orders before it. No other events may occur. Returns an error message,
-/// or an empty string.
+/// Checks the events of a group. Each instruction of each tile must have exactly one event in each call. This event
+/// must be within the time of the call, and after the events of all instructions that the program orders before it. The
+/// group must have no other events. Returns an error message, or an empty string.
 std::string checkTrace(const Trace &trace, const TracedGroup &group);
 
 } // namespace gc3::test

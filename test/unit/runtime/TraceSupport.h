@@ -14,7 +14,8 @@
 
 namespace gc3::test {
 
-/// A temporary file with a new name each time, because a process keeps the traces that it has written open.
+/// The path of a temporary trace file. Each object has a different path, because a process does not close a trace file
+/// after it has written to it.
 class TracePath {
 public:
   explicit TracePath(const std::string &end = "") : name(fresh() + end) {}
@@ -33,7 +34,7 @@ private:
   }
 };
 
-/// The only program of a bundle.
+/// A bundle with one program, and this program in loaded form.
 struct LoadedSpec {
   explicit LoadedSpec(const ProgramSpec &spec) {
     const std::string bytes = buildBundle({spec});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests traces of host communicators: their contents, lost calls, and files that can't be written.
+// Tests traces of host communicators: their contents, calls that are not recorded, and files that can't be written.
 #include "ApiGroup.h"
 #include "SettingsSupport.h"
 #include "TraceCheck.h"
@@ -102,10 +102,10 @@ TEST(Trace, FromOneThreadPerRank) {
   }
 }
 
-// In the second call, all ranks except one expect the prepared call of the first one. That call has no memory for the
-// placement of the remaining rank, so all ranks enter another prepared call.
+// In the second call, rank 0 calls out of place. The other ranks have already entered the prepared call of the first
+// call, which has no memory for the copy that rank 0 needs. All ranks drop this prepared call and enter another one.
 TEST(Trace, OfCallsThatAreDropped) {
-  const ProgramSpec spec = reduceScatter(3, true); // out of place it needs a copy of the input
+  const ProgramSpec spec = reduceScatter(3, true); // out of place, each rank needs a copy of its input
   constexpr size_t count = 60;
   TracePath path;
   {
@@ -174,7 +174,8 @@ TEST(Trace, NamesItsRows) {
                                     {"call", "1"}, {"collective", "allreduce"}, {"count", "4"}, {"tiles", "1"}}));
 }
 
-// One group is destroyed before the second is created. A third group uses the file at the same time.
+// The second group is created after the first one is destroyed. The third group uses the file at the same time as the
+// second one.
 TEST(Trace, SeveralGroupsShareAFile) {
   const ProgramSpec ring = ringAllReduce(3, true), other = allToAll(2, 1);
   TracePath path;
@@ -208,9 +209,10 @@ TEST(Trace, TheEnvironmentNamesAFileWithTheProcess) {
   EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), upTo(1)}), "");
 }
 
-// The file omits a call that is too large for the memory, and contains smaller later calls.
+// The trace omits a call with more instructions than its memory can hold. It contains the smaller calls before and
+// after.
 TEST(Trace, HasBoundedMemory) {
-  const ProgramSpec spec = ringAllReduce(3, true); // 15 instructions
+  const ProgramSpec spec = ringAllReduce(3, true); // 15 instructions in each tile
   TracePath path;
   gc3HostConfig_t config = tracing(path);
   config.tileElements = 1;
@@ -292,7 +294,7 @@ TEST(Trace, FilesThatCannotBeWrittenFailNoCall) {
   }
 }
 
-// Events that do not fit on the disk are dropped. The file stays valid.
+// Events that do not fit on the disk are missing in the file. The file stays valid.
 TEST(Trace, FullDisksLeaveWholeFiles) {
   const ProgramSpec spec = ringAllReduce(3, true);
   TracePath path;
@@ -319,7 +321,8 @@ TEST(Trace, FullDisksLeaveWholeFiles) {
 
 using TraceDeathTest = testing::Test;
 
-// The communicators are not destroyed, and another thread makes calls until the process ends.
+// The process ends without destroying its communicators, while another thread makes calls. The trace must still be
+// written.
 TEST(TraceDeathTest, WritesWhenTheProcessEnds) {
   const ProgramSpec spec = ringAllReduce(2, true);
   const TracePath path;

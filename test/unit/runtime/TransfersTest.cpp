@@ -27,13 +27,13 @@ struct Analysed {
     EXPECT_TRUE(Program::load(*file, 0).moveTo(program).ok());
     transfers = std::make_unique<Transfers>(Transfers::asWritten(*program, HappensBefore(*program)));
   }
-  /// Returns one letter per step of a rank: the way of its message, or '-' if it sends none.
+  /// Returns one letter per step of a rank, for the message that the step sends: 'k' if it stays in a slot, 'f' if the
+  /// receiver fetches it, 's' if the sender stores it. '-' means that the step sends nothing.
   std::string sends(uint32_t rank) const {
     std::string text;
     for (uint32_t step = program->firstStep(rank); step < program->firstStep(rank + 1); ++step) {
       const Transfers::StepTransfer &own = transfers->steps()[step];
-      text +=
-          own.receiver == Transfers::none ? '-' : "kfs"[static_cast<int>(own.out)]; // kept in a slot, fetched, stored
+      text += own.receiver == Transfers::none ? '-' : "kfs"[static_cast<int>(own.out)]; // Slot, Fetch, Store
       if (own.receiver != Transfers::none) {
         EXPECT_EQ(transfers->steps()[own.receiver].in, own.out);
         EXPECT_EQ(transfers->steps()[own.receiver].sender, step);
@@ -78,7 +78,8 @@ ProgramSpec swapInPlace() {
 
 } // namespace
 
-// The receive overwrites the source, so waiting for the reader would deadlock.
+// Each receive overwrites the slot that the send of the same rank reads. If messages were fetched, each receive would
+// have to wait until the other rank has fetched, and both ranks would deadlock.
 TEST(Transfers, ExchangeInPlaceStaysInSlots) {
   Analysed swap(swapInPlace());
   EXPECT_EQ(swap.sends(0), "k-");
@@ -92,8 +93,8 @@ TEST(Transfers, ExchangeBetweenTwoBuffersIsStored) {
   EXPECT_EQ(exchange.sends(1), "-s-");
 }
 
-// In place, the steps are send, rrcs, recv. The step that fetches the chunk stores the result, so the result arrives
-// after the fetch.
+// The steps are send, rrcs, recv. In place, the stored result overwrites the chunk that the peer has sent. This is
+// safe, because rrcs fetches that chunk before it stores the result.
 TEST(Transfers, TwoRanksReduceFromAndIntoEachOther) {
   for (bool aliased : {true, false}) {
     Analysed ring(ringAllReduce(2, aliased));
@@ -102,7 +103,7 @@ TEST(Transfers, TwoRanksReduceFromAndIntoEachOther) {
   }
 }
 
-// send, rrs, rrcs, rcs, recv: the result of rrs exists only in the slot.
+// The steps are send, rrs, rrcs, rcs, recv. The sum that rrs sends is only in the FIFO slot, in no buffer.
 TEST(Transfers, RingsKeepForwardedMessagesInSlots) {
   Analysed ring(ringAllReduce(3, true));
   EXPECT_EQ(ring.sends(0), "fkss-");
@@ -118,9 +119,9 @@ TEST(Transfers, OwnBlockOfAGatherIsUntouched) {
   EXPECT_EQ(gathered.transfers->untouched(1)[0].count, 1u);
 }
 
-// In place, each pair exchanges two chunks. The send comes before the receive that overwrites its source, and its
-// message stays in a slot. In the reverse order a copy is needed. The peer can fetch from the copy, unless this would
-// make a rank wait.
+// Two ranks exchange two chunks in place. If both send first, no chunk is copied, and the messages stay in slots. If
+// rank 1 receives first, it overwrites chunks that it must still send. So rank 1 sends a copy of them, which it can
+// store at rank 0. Rank 1 can fetch the message of rank 0, which overwrites its source only later.
 TEST(Transfers, InPlaceOnlyWhatIsOverwrittenTooEarlyIsStaged) {
   ProgramSpec spec = allToAll(2, 2);
   Analysed sendsFirst(spec);
@@ -132,7 +133,8 @@ TEST(Transfers, InPlaceOnlyWhatIsOverwrittenTooEarlyIsStaged) {
   EXPECT_EQ(oneReceivesFirst.inPlace(1), (Analysed::InPlace{{{0, 2}}, 1, "--s"}));
 }
 
-// The receive of one thread block and the send of another are unordered.
+// One thread block receives and another sends, and nothing orders the two. So the receive can overwrite what the send
+// must still read.
 TEST(Transfers, InPlaceThreadBlocksThatDoNotWaitAreStaged) {
   ProgramSpec spec = allToAll(2, 1);
   for (Rank &rank : spec.ranks) {
@@ -152,14 +154,15 @@ TEST(Transfers, InPlaceThreadBlocksThatDoNotWaitAreStaged) {
   EXPECT_EQ(waits.inPlace(0), (Analysed::InPlace{{}, 0, "-k-"}));
 }
 
-// The own block of a gather is already at its destination. The own block of a scatter is part of a wider input.
+// Each rank keeps its own block. In an AllGather this block is already at its destination. In a Scatter or
+// ReduceScatter it is part of a wider input. No slot needs a copy.
 TEST(Transfers, InPlaceBuffersOfDifferentSizes) {
   EXPECT_EQ(Analysed(allGather(3, false)).inPlace(2).staged, std::vector<SlotRange>());
   EXPECT_EQ(Analysed(scatter(3, 1)).inPlace(1).staged, std::vector<SlotRange>());
   EXPECT_EQ(Analysed(reduceScatter(3, false)).inPlace(1).staged, std::vector<SlotRange>());
 }
 
-// A program that deadlocks has no order, so no message can bypass its slot.
+// A program that deadlocks has no order of steps, so no message can bypass its slot.
 TEST(Transfers, DeadlocksStayInSlots) {
   ProgramSpec spec = swapInPlace();
   for (Rank &rank : spec.ranks)

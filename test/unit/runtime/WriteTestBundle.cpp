@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the programs of the tests to a file, for manual runs of gc3-run and for CTest: write-test-bundle FILE [RANKS].
+// write-test-bundle FILE [RANKS]: writes a bundle with the programs of the tests. CTest and manual runs of gc3-run use
+// it.
 #include "Programs.h"
 
 #include <cstdio>

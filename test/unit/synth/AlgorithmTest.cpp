@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests manual algorithms: the results of the check for correct and wrong ones, and the promises of their programs.
+// Tests findError() on correct and wrong handwritten algorithms, and whether the programs of the correct ones keep the
+// promise of their collective.
 #include "Problem.h"
 
 using namespace gc3;
@@ -7,7 +8,8 @@ using namespace gc3::algorithm;
 
 namespace {
 
-/// Returns the ring Allgather in R / 2 steps: every rank passes on the chunk that it received last, in both directions.
+/// Returns an AllGather on a ring in ranks / 2 steps. In both directions, each rank forwards the chunk that it received
+/// last.
 Algorithm ringAllgather(const Problem &problem) {
   const uint32_t ranks = problem.topology.ranks;
   Algorithm algorithm;
@@ -36,7 +38,8 @@ TEST(Check, InvertedItReduces) {
   const Problem gather("ring:6", "allgather(ranks = 6, inplace = inplace)");
   const Problem scatter("ring:6", "reduce_scatter(ranks = 6, inplace = inplace)");
   const Problem all("ring:6", "allreduce(ranks = 6, chunks = 6, inplace = inplace)");
-  // The algorithm is for the reversed ring, whose links have the same numbers.
+  // inverted() reverses the direction of all links, so it needs an algorithm for the reversed ring. The links of both
+  // rings have the same numbers.
   Problem backwards = gather;
   backwards.topology = topology::reversed(gather.topology);
   const Algorithm reduceScatter = inverted(ringAllgather(backwards));
@@ -142,7 +145,7 @@ TEST(Print, TakesThePlaceOfInputsThatAreSent) {
   Problem problem("full:3", "alltoall(ranks = 3, inplace = inplace)");
   Algorithm algorithm;
   for (uint32_t hop : {1, 2}) {
-    for (uint32_t rank = 0; rank < 3; ++rank) // number of a chunk: destination * 3 + source
+    for (uint32_t rank = 0; rank < 3; ++rank) // chunk number: destination * 3 + source
       algorithm.sends.push_back({(rank + hop) % 3 * 3 + rank, problem.link(rank, (rank + hop) % 3)});
     algorithm.endStep(1);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares lower bounds with known ones of small topologies.
+// Compares lower bounds with the known bounds of small topologies.
 #include "gc3/Algorithm/Bounds.h"
 #include "Problem.h"
 
@@ -29,7 +29,7 @@ TEST(Bounds, OfCutsAndHops) {
   EXPECT_EQ(boundsOf("hypercube:4", "alltoall(ranks = 16)"), Pair(4, 8));
 }
 
-/// A network that is faster than the links inside of nodes does not define nodes.
+/// The links inside of the machines define the machines, even if the network is faster.
 TEST(Bounds, OfMachinesOnAFastNetwork) {
   Problem problem("5*ring:4", "allgather(ranks = 20, chunks = 2)");
   topology::Topology &topology = problem.topology;
@@ -66,7 +66,7 @@ TEST(Bounds, OfNothing) {
   EXPECT_EQ(boundsOf("full:4", "alltoall(ranks = 4)"), Pair(1, 1));
 }
 
-/// Bounds that were not computed yet do not count, so the result can only be lower.
+/// If the computation stops early, it omits the bounds that it has not computed, so the result can only be lower.
 TEST(Bounds, StopEarly) {
   const Problem problem("mesh:32x32", "alltoall(ranks = 1024)");
   const Bounds bounds = lowerBounds(problem.topology, problem.demand),
@@ -83,7 +83,7 @@ TEST(Demand, StopsWithoutAnError) {
   EXPECT_EQ(error, "");
 }
 
-/// Stops during the evaluation of the collective, which takes several steps.
+/// Stops during the evaluation of the collective, which calls `stops` several times.
 TEST(Collective, StopsWithoutAnError) {
   SourceManager sources;
   Diagnostics diags(sources);

@@ -4,7 +4,8 @@
 
 namespace gc3::synth {
 
-/// Returns the contributions to a sum that are on the rank, as a set of ranks.
+/// Returns the contributions to a sum that lie on `rank`: bit c is set for the contribution of rank c. `places` has two
+/// bits for each contribution.
 static uint32_t partOn(uint32_t rank, uint32_t places) {
   uint32_t set = 0;
   for (uint32_t contributor = 0; contributor < 4; ++contributor)
@@ -28,7 +29,7 @@ BruteForce::BruteForce(const topology::Topology &topology, const algorithm::Dema
       sources.push_back(source.rank);
     for (const algorithm::BufferChunk &target : demand.targetsOf(chunk))
       targets.push_back(target.rank);
-    // Contributions of missing ranks count as delivered.
+    // A topology can have fewer than four ranks. Contributions of missing ranks count as delivered.
     uint32_t places = targets[0] * 0b01010101;
     for (uint32_t source : sources)
       places = (places & ~(3u << 2 * source)) | source << 2 * source;
@@ -48,7 +49,7 @@ uint32_t BruteForce::hopsLeft(uint32_t chunk, const State &state) const {
     uint32_t nearest = isSum(chunk) ? 0 : topology.ranks;
     for (uint32_t rank = 0; rank < topology.ranks; ++rank)
       if (isSum(chunk) && partOn(rank, state[chunk]) != 0)
-        nearest = std::max(nearest, hops[rank][target.rank]); // a sum needs all contributions
+        nearest = std::max(nearest, hops[rank][target.rank]); // a sum needs all contributions: the farthest one counts
       else if (!isSum(chunk) && (state[chunk] >> rank & 1) != 0)
         nearest = std::min(nearest, hops[rank][target.rank]);
     most = std::max(most, nearest);
@@ -63,7 +64,7 @@ uint32_t BruteForce::hopsLeft(const State &state) const {
   return most;
 }
 
-/// Leaves all remaining rounds to the last step, because more rounds there and idle steps never harm.
+/// Gives all remaining rounds to the last step, because additional rounds and idle steps never harm.
 bool BruteForce::reaches(const State &now, uint32_t steps, uint32_t rounds) {
   const uint32_t needed = hopsLeft(now);
   if (needed == 0 || needed > steps)
@@ -95,8 +96,9 @@ std::set<BruteForce::State> BruteForce::after(const State &now, uint32_t steps, 
   return states;
 }
 
-/// Adds all sets of chunks from `firstChunk` on that a link can send. Additional copies never harm, so without bounds
-/// the link sends as much as possible.
+/// Adds to `out` the results of sending any set of chunks with numbers of at least `firstChunk` over the link. `room`
+/// is the remaining capacity of the link. An additional copy never harms, so a link without bounds does not idle while
+/// it can send one.
 void BruteForce::sendOver(uint32_t link, uint32_t room, uint32_t firstChunk, uint32_t steps, const State &now,
                           const Partial &partial, std::set<Partial> &out) const {
   bool isIdle = false;
@@ -117,8 +119,8 @@ void BruteForce::sendOver(uint32_t link, uint32_t room, uint32_t firstChunk, uin
     out.insert(partial);
 }
 
-/// Returns true if a send can still help a target in time. A rank can't pass on contributions to a sum in the step in
-/// which it receives them, and the target of a sum sends nothing.
+/// Returns true if the send is possible and can still help a target in time. A rank can't forward contributions to a
+/// sum in the step in which it receives them. The target of a sum sends none of its contributions.
 bool BruteForce::canSend(uint32_t chunk, uint32_t link, uint32_t steps, const State &now, const State &next) const {
   const auto [from, to] = std::pair(topology.links[link].from, topology.links[link].to);
   bool isOfUse = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines by exhaustive search whether an algorithm with a number of steps and rounds exists. Shares no code with
-// the encoding: no bounds, no distances, no solver.
+// Searches exhaustively for an algorithm with given numbers of steps and rounds. Shares no code with the encoding: no
+// bounds, no distances, no solver.
 #pragma once
 
 #include "gc3/Algorithm/Demand.h"
@@ -10,20 +10,20 @@
 
 namespace gc3::synth {
 
-/// Handles up to four ranks. A chunk is either copied from its only source, or it is a sum of contributions of all
-/// ranks for one rank. Contributions move when they are sent, because each counts once.
+/// Handles up to four ranks. A chunk has either one source, from which it is copied, or it is a sum with a contribution
+/// of each rank and one target. Sending a contribution moves it, because each contribution must count once.
 class BruteForce {
 public:
   BruteForce(const topology::Topology &topology, const algorithm::Demand &demand);
 
-  /// Requires at least one step, and at least one round for each step.
+  /// Returns true if an algorithm exists. Requires at least one step, and at least one round per step.
   bool isPossible(uint32_t steps, uint32_t rounds) { return reaches(begin, steps, rounds); }
 
 private:
-  /// For each chunk: if it is copied, the set of ranks that have it; if it is a sum, two bits for each rank with the
-  /// place of its contribution.
+  /// One number per chunk. If the chunk is copied: the set of ranks that have it. If the chunk is a sum: for each rank,
+  /// two bits with the rank on which its contribution lies.
   using State = std::vector<uint32_t>;
-  /// An incomplete step: the state at its end so far, and the remaining capacity of each bound.
+  /// An incomplete step: the state after the sends so far, and the remaining capacity of each bound.
   using Partial = std::pair<State, std::vector<int64_t>>;
 
   bool reaches(const State &now, uint32_t steps, uint32_t rounds);
@@ -32,10 +32,10 @@ private:
                 const Partial &partial, std::set<Partial> &out) const;
   bool canSend(uint32_t chunk, uint32_t link, uint32_t steps, const State &now, const State &next) const;
   void send(uint32_t chunk, uint32_t link, State &next) const;
-  /// Returns the minimum number of hops until the chunk is at all its targets; 0 if it is there.
+  /// Returns the minimum number of steps until the chunk is at all its targets; 0 if it is already there.
   uint32_t hopsLeft(uint32_t chunk, const State &state) const;
   uint32_t hopsLeft(const State &state) const;
-  /// Returns a representative of all states that differ only by exchanging equivalent chunks.
+  /// Returns the representative of all states that differ only in the order of equivalent chunks.
   State canonical(State state) const;
 
   bool isSum(uint32_t chunk) const { return demand.sourcesOf(chunk).size() > 1; }
@@ -44,8 +44,8 @@ private:
   const topology::Topology &topology;
   const algorithm::Demand &demand;
   State begin;
-  std::vector<std::vector<uint32_t>> hops;                     ///< distances between ranks
-  std::vector<std::vector<uint32_t>> boundsOf;                 ///< for each link
+  std::vector<std::vector<uint32_t>> hops;                     ///< distance between each pair of ranks
+  std::vector<std::vector<uint32_t>> boundsOf;                 ///< by link: the bounds that contain the link
   std::vector<std::vector<uint32_t>> chunkClasses;             ///< classes of chunks with the same sources and targets
   std::map<std::tuple<State, uint32_t, uint32_t>, bool> known; ///< by state, remaining steps and remaining rounds
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests all collectives on random small topologies: compares every answer of the solver with an exhaustive search.
+// Compares the answers of the solver with an exhaustive search, for all collectives on random small topologies.
 #include "BruteForce.h"
 #include "SolvePlainly.h"
 #include "Task.h"
@@ -19,8 +19,8 @@ private:
   std::mt19937 engine{1};
 };
 
-/// Returns a topology that a one-way ring connects, with links of bandwidth 1 to 2, parallel links, and bounds over
-/// some links.
+/// Returns a one-way ring with some additional links, some of them parallel. Links have bandwidth 1 or 2, and some are
+/// under bounds.
 topology::Topology randomTopology(Random &random) {
   topology::Topology topology;
   topology.ranks = 2 + random.below(3);
@@ -65,14 +65,14 @@ struct Count {
   uint32_t possible = 0, impossible = 0;
 };
 
-/// Tests all shapes of up to three steps, and up to two rounds more than steps, in each part.
+/// Compares the answers for up to three steps in each part, and up to two rounds more than steps.
 void compare(const Task &task, Count &count) {
   const std::vector<Task> parts = partsOf(task);
   std::vector<BruteForce> searches;
   for (const Task &part : parts)
     searches.emplace_back(part.topology, part.demand);
   const auto factor = static_cast<uint32_t>(parts.size());
-  const uint32_t mostSteps = task.demand.chunks() <= 12 ? 3 : 2; // an AllToAll of four ranks takes long
+  const uint32_t mostSteps = task.demand.chunks() <= 12 ? 3 : 2; // the search for an AllToAll of four ranks takes long
   for (uint32_t steps = 1; steps <= mostSteps; ++steps)
     for (uint32_t rounds = steps; rounds <= steps + 2; ++rounds) {
       bool isPossible = true;

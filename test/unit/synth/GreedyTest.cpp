@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests searches on topologies of all kinds: results are correct, their programs keep the promises, and results reach
-// the lower bound where that is possible.
+// Tests the greedy search on topologies of all kinds. Results must be correct, their programs must keep the promise of
+// the collective, and results must reach the lower bound where this is possible.
 #include "gc3/Greedy/Greedy.h"
 #include "Problem.h"
 #include "gc3/Algorithm/Bounds.h"
@@ -18,7 +18,8 @@ uint32_t boundOf(const Problem &problem) {
   return static_cast<uint32_t>(std::max<uint64_t>(bounds.rounds(), bounds.steps));
 }
 
-/// Returns the number of rounds of the result. Checks the result, and its program if `compile` is set.
+/// Runs the search and checks its result. If `compile` is set, also checks the program of the result. Returns the
+/// number of rounds.
 uint32_t roundsOf(const Problem &problem, const greedy::Options &options = {}, bool compile = true) {
   const std::optional<Algorithm> found = greedy::search(problem.topology, problem.demand, options);
   if (!found) {
@@ -42,7 +43,7 @@ std::string alltoall(uint32_t ranks, uint32_t chunks = 1) {
   return "alltoall(ranks = " + std::to_string(ranks) + ", chunks = " + std::to_string(chunks) + place;
 }
 
-/// Returns the problem without the known symmetry of its topology.
+/// Returns the problem without the lattice of its topology, so that the search can't use the symmetry.
 Problem plain(Problem problem) {
   problem.topology.lattice.clear();
   return problem;
@@ -109,7 +110,7 @@ TEST(Lattice, IsNoneWhereRanksDiffer) {
   }
 }
 
-/// The fastest links define machines, except network links.
+/// Ranks that the fastest links connect form a machine. Network links do not count.
 TEST(Machines, AreWhatTheFastestLinksConnect) {
   std::string error;
   topology::Topology topology = topology::named("3*ring:4", error).value();
@@ -138,7 +139,7 @@ TEST(Machines, PartsKeepWhatBoundsSayOfThem) {
   EXPECT_EQ(part.topology.boundBandwidth, std::vector<uint32_t>{3});
 }
 
-/// With known symmetry, results on closed grids reach the lower bound.
+/// If the search knows the symmetry, it reaches the lower bound on closed grids.
 TEST(Greedy, MeetsTheBoundOnLattices) {
   for (const char *name : {"ring:3", "ring:8", "torus:4x4", "torus:3x5", "torus:4x4x4", "torus:2x8", "hypercube:5",
                            "full:7", "dgx-a100", "dgx2", "amd-z52"}) {
@@ -174,7 +175,8 @@ TEST(Greedy, TopologiesWhoseRanksDiffer) {
   }
 }
 
-/// Composes the results for a machine and for the network between machines; all machines run the same algorithm.
+/// The search composes an algorithm for a machine with one for the network between the machines. All machines run the
+/// same algorithm.
 TEST(Greedy, MachinesAreComposed) {
   const std::pair<const char *, double> most[] = {
       {"16*ring:8", 1.05}, {"16*torus:4x4", 1.03}, {"16*dgx1", 1.1}, {"8*amd-z52", 1.08}, {"8*line:4", 1.15}};
@@ -186,7 +188,7 @@ TEST(Greedy, MachinesAreComposed) {
   }
 }
 
-/// Random machines, some with a single rank or a single network card, on a network of any shape.
+/// Tests random machines on a network of any shape. Some machines have a single rank or a single network card.
 TEST(Greedy, RandomMachines) {
   std::mt19937 engine(23);
   auto below = [&](uint32_t end) { return static_cast<uint32_t>(engine() % end); };
@@ -228,8 +230,8 @@ TEST(Greedy, RandomMachines) {
   }
 }
 
-/// Tests programs with lists of numbers instead of lines: with one index or two, several consecutive chunks, with and
-/// without loops.
+/// Tests programs that contain lists of numbers instead of a line for each send: with one or two indices, with several
+/// consecutive chunks, with and without loops.
 TEST(Greedy, DensePrograms) {
   const std::string some = "(ranks = 12, chunks = 3, inplace = inplace)";
   for (const char *name : {"mesh:3x4", "ring:12", "torus:3x4", "3*line:4", "star:12"})
@@ -250,7 +252,7 @@ TEST(Greedy, RootsAndCustomCollectives) {
   }
 }
 
-/// Tests chunks for several ranks, but not all, which share the common parts of their paths.
+/// Tests chunks that several ranks want, but not all ranks. The paths of a chunk share their common parts.
 TEST(Greedy, SomeTargets) {
   std::mt19937 random(7);
   for (const char *name : {"ring:9", "mesh:3x3", "torus:3x3", "star:9"})
@@ -272,7 +274,7 @@ TEST(Greedy, SomeTargets) {
     }
 }
 
-/// Tests random topologies with overlapping bounds and links of all bandwidths.
+/// Tests random topologies with overlapping bounds and with links of various bandwidths.
 TEST(Greedy, RandomTopologies) {
   std::mt19937 engine(11);
   auto below = [&](uint32_t end) { return static_cast<uint32_t>(engine() % end); };

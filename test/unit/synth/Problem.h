@@ -27,7 +27,7 @@ struct Problem {
     demand = demandOf(collective, error).value();
   }
 
-  /// Returns the link from a rank to another.
+  /// Returns the number of the link from a rank to another.
   uint32_t link(uint32_t from, uint32_t to) const {
     for (uint32_t i = 0; i < topology.linkCount(); ++i)
       if (topology.links[i].from == from && topology.links[i].to == to)
@@ -45,8 +45,8 @@ struct Problem {
   }
 };
 
-/// Returns the diagnostics of the compiler's front end for the program, in place and out of place. The front end checks
-/// the promise.
+/// Returns the diagnostics of the compiler's front end for the program, in place and out of place. The front end also
+/// checks the promise of the collective.
 inline std::string complaints(const std::string &program) {
   std::string text;
   llvm::raw_string_ostream out(text);

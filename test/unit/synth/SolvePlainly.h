@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Solves one encoding in tests.
+// Solves one encoding of a synthesis problem, for tests.
 #pragma once
 
 #include "Encoding.h"
@@ -8,7 +8,7 @@
 
 namespace gc3::synth {
 
-/// Solves the encoding directly, without other search strategies, and checks the algorithm.
+/// Solves the encoding directly, without the other strategies of solve(). Checks the algorithm that it finds.
 inline Outcome solvePlainly(const topology::Topology &topology, const algorithm::Demand &demand,
                             const Symmetry &symmetry, Shape shape) {
   const Options options;

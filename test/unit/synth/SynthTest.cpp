@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares searches with known results: bounds, possible and impossible instances, symmetric instances, waves.
+// Compares bounds and results of the solver with known ones: possible and impossible instances, symmetric instances,
+// and pipelines.
 #include "SolvePlainly.h"
 #include "SplitSteps.h"
 #include "gc3/Sema/Sema.h"
@@ -44,15 +45,16 @@ TEST(Bounds, OfDgx1AreThoseOfThePaper) {
   const topology::Topology dgx1 = make("dgx1");
   const Bounds allgather = lowerBounds(dgx1, demandOf("allgather(ranks = 8, chunks = 6)"));
   EXPECT_EQ(allgather.steps, 2u);
-  EXPECT_EQ(allgather.rounds(), 7u); // 7/6 of a round per chunk
+  EXPECT_EQ(allgather.rounds(), 7u); // 7 rounds for 6 chunks per rank
   const Bounds alltoall = lowerBounds(dgx1, demandOf("alltoall(ranks = 8, chunks = 3)"));
   EXPECT_EQ(alltoall.steps, 2u);
-  EXPECT_EQ(alltoall.rounds(), 8u); // 1/3 of a round for each of 24 chunks
+  EXPECT_EQ(alltoall.rounds(), 8u); // 8 rounds for 24 chunks per rank
   EXPECT_EQ(lowerBounds(dgx1, demandOf("broadcast(ranks = 8, chunks = 6)")).rounds(), 1u);
 }
 
 TEST(Bounds, KnowSwitches) {
-  // Each rank receives 15 chunks over its 6 links to the switch, regardless of pairs of ranks.
+  // Each rank receives 30 chunks (2 from each of 15 ranks) over its 6 links to the switch. No link is reserved for a
+  // pair of ranks.
   const Bounds bounds = lowerBounds(make("dgx2"), demandOf("allgather(ranks = 16, chunks = 2)"));
   EXPECT_EQ(bounds.steps, 1u);
   EXPECT_EQ(bounds.crossing, 5u);
@@ -98,9 +100,9 @@ TEST(Symmetry, OfDgx1HasFourMembers) {
   ASSERT_EQ(group.size(), 2u);
   const Symmetry symmetry = orbits(dgx1, demand, group, 2, 1);
   const std::set<uint32_t> chunks(symmetry.chunk.begin(), symmetry.chunk.end());
-  EXPECT_EQ(chunks.size(), 4u); // of 16
+  EXPECT_EQ(chunks.size(), 4u); // 16 chunks form 4 orbits
   EXPECT_EQ(solvePlainly(dgx1, demand, symmetry, {2, 3}).verdict, Verdict::Satisfiable);
-  // A root differs from all other ranks.
+  // The root of a Broadcast differs from all other ranks, so no symmetry is left.
   EXPECT_TRUE(freeGroup(dgx1, demandOf("broadcast(ranks = 8)")).empty());
 }
 

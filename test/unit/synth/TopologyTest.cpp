@@ -67,7 +67,7 @@ TEST(Families, Dgx1IsTheHybridCubeMesh) {
     EXPECT_EQ(out, 6u);
     EXPECT_EQ(in, 6u);
   }
-  // The output of nvidia-smi topo -m, with the machine's numbers of GPUs.
+  // The numbers of NVLinks between GPUs, as nvidia-smi topo -m prints them. GPUs have the numbers of the machine.
   constexpr uint32_t known[8][8] = {{0, 1, 1, 2, 2, 0, 0, 0}, {1, 0, 2, 1, 0, 2, 0, 0}, {1, 2, 0, 2, 0, 0, 1, 0},
                                     {2, 1, 2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 1, 1, 2}, {0, 2, 0, 0, 1, 0, 2, 1},
                                     {0, 0, 1, 0, 1, 2, 0, 2}, {0, 0, 0, 1, 2, 1, 2, 0}};
@@ -133,9 +133,9 @@ TEST(Families, SayWhatIsWrong) {
 }
 
 TEST(Topology, CostsWhatItsSlowestLinkCosts) {
-  EXPECT_DOUBLE_EQ(make("dgx1").beta(), 40); // both kinds of links are equally fast for each NVLink
+  EXPECT_DOUBLE_EQ(make("dgx1").beta(), 40); // a link of two NVLinks moves two chunks in a round, in the same time
   EXPECT_DOUBLE_EQ(make("2*dgx1").alpha(), 5);
-  EXPECT_DOUBLE_EQ(make("2*dgx1").beta(), 80); // one chunk of a round crosses a network card
+  EXPECT_DOUBLE_EQ(make("2*dgx1").beta(), 80); // a network card moves one chunk in a round
 }
 
 TEST(Json, IsReadAsPrinted) {
@@ -148,7 +148,7 @@ TEST(Json, IsReadAsPrinted) {
   }
 }
 
-/// A bound over the slower of two parallel links must be preserved.
+/// The text must keep a bound over the slower of two parallel links.
 TEST(Json, KeepsBoundsOverParallelLinks) {
   const std::string json = R"({"name": "par", "ranks": 2, "links": [
     {"from": 0, "to": 1, "kind": "pcie", "both": true}, {"from": 0, "to": 1, "bandwidth": 3, "kind": "nvlink", "both": true}],

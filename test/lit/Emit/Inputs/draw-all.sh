@@ -1,4 +1,4 @@
-# draw-all.sh EXAMPLES OUT: every graph of every example through Graphviz, with warnings as errors.
+# draw-all.sh EXAMPLES OUT: draws every graph of every example with Graphviz. Warnings are errors.
 set -euo pipefail
 shopt -s nullglob
 for source in "$1"/*.gc3; do

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# export-example.sh INTERPRETER PROGRAM TEMPORARY DIALECTS PROMISE "DEFINES"...: exports the program as MSCCL XML for each set of
-# defines, fused and not, twice with the same bytes, and interprets it all. PROMISE is that of a custom collective, or empty.
+# export-example.sh INTERPRETER PROGRAM TEMPORARY DIALECTS PROMISE "DEFINES"...: exports the program as MSCCL XML for
+# each set of defines, with and without fusion. A second export must give the same bytes. Interprets each file. PROMISE
+# is the promise of a custom collective, or empty.
 set -euo pipefail
 interpreter=$1 program=$2 temporary=$3 dialects=$4 promise=$5
 shift 5

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# reject-broken.sh INTERPRETER FILE SED MESSAGE [OPTION...]: the interpreter must refuse what sed makes of the file, with this message.
+# reject-broken.sh INTERPRETER FILE SED MESSAGE [OPTION...]: edits a copy of the file with sed. The interpreter must
+# reject the copy with this message.
 set -euo pipefail
 interpreter=$1 file=$2 sed=$3 message=$4
 shift 4

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run-example.sh PROGRAM TEMPORARY "DEFINES"...: compiles the program for each set of defines with 8 slots and with 1, fused and
-# not, and runs what came out, every element checked.
+# run-example.sh PROGRAM TEMPORARY "DEFINES"...: compiles the program for each set of defines, with 8 slots and with 1,
+# with and without fusion. Runs each bundle and checks every element.
 set -euo pipefail
 program=$1 temporary=$2
 shift 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# commands.sh TRANSCRIPT: runs each line `$ COMMAND` of the transcript in an empty folder and prints it, what it says, and its
-# exit code if that is not 0. Bodies of files can be made by commands, too.
+# commands.sh TRANSCRIPT: runs each line `$ COMMAND` of the transcript in an empty folder. Prints the line, the output
+# of the command, and its exit code if that is not 0. Commands can also create files for later ones.
 set -uo pipefail
 transcript=$(realpath "$1")
 folder=$(mktemp -d)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short texts that stand for far too much."""
+"""Cases for hostile.py: short texts that describe programs of enormous size."""
 
 MANY_STEPS = {
     "loop", "endless loop", "list of nothing", "tree of calls", "references to many chunks", "copies of many chunks",
@@ -15,7 +15,7 @@ CLAUSES = "collective c() {{ ranks 2; input[2]; output[1]; {} }} program p imple
 MANY = "0..2147483647"
 COPY = "chunk(0, input, 0).copy(1, scratch, 0);"
 
-# What takes a time that grows with the square of the ranks or channels takes minutes here.
+# Each of these takes minutes if some time grows with the square of the number of ranks or channels.
 SHIFT = """collective shift(n: int) { ranks n; input[1]; output[1]; ensures for r in 1..n: output(r, 0) == input(r - 1, 0); }
 program p implements shift(65536) { for i in 1..65536 { chunk(i - 1, input, 0).copy(i, output, 0, sendtb = 0, recvtb = 0); } }"""
 ON_CHANNELS = """program p implements allreduce(ranks = 2, chunks = 131072, inplace = true) {
@@ -58,7 +58,7 @@ def programs():
 
 
 def large_operations():
-    """Few words for work on many chunks."""
+    """Short programs with operations on many chunks."""
     one = "program p implements allreduce(ranks = 1, chunks = {}, inplace = true) {{ {} }}"
     everything = "chunk(0, input, 0, 1000000)"
     yield "references to many chunks", one.format(4000000, "for i in 0..249000000 { let c = chunk(0, input, 0, 4000000); }")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""interrupt.py SIGNAL: ends gc3c in the middle of writing, and says what it has left behind.
+"""interrupt.py SIGNAL: interrupts gc3c while it writes, and prints which files it leaves.
 
-Its -MF is a pipe: there it must wait, with the bundle written but not yet in its place, for a reader that never takes all of a rule
-that is longer than what a pipe holds. So the signal finds it there, however fast or slow it is.
+The file of -MF is a pipe. The rule is longer than a pipe can hold, and the script does not read it to its end. So gc3c
+waits in the pipe when the signal arrives, however fast the machine is. The bundle is then written, but not yet renamed.
 """
 import os
 import signal
@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 number = getattr(signal, sys.argv[1])
-signal.signal(number, signal.SIG_DFL)  # who starts tests in the background may have them ignore it, and it is inherited
+signal.signal(number, signal.SIG_DFL)  # a shell can start tests with ignored signals, and gc3c inherits this
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     with open("empty.gc3", "w"):
@@ -26,7 +26,7 @@ with tempfile.TemporaryDirectory() as folder:
         file.write("good\n")
     os.mkfifo("rule")
     process = subprocess.Popen(["gc3c", "main.gc3", "-o", "out.gc3b", "-MD", "-MF", "rule"])
-    reader = open("rule", "rb")  # gc3c is there, too
+    reader = open("rule", "rb")  # returns when gc3c has opened the pipe, too
     halfway = sorted(name for name in os.listdir() if name.startswith("out"))
     print(f"while it writes: {len(halfway)} files of that name")
     process.send_signal(number)

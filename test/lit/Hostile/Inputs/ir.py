@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The texts that --from reads: each number of a small program replaced by others, garbage, and promises of too much."""
+"""Cases for hostile.py: texts for --from in which a number is replaced, garbage, and promises of enormous size."""
 import re
 
 DEEP = {"reductions of many terms"}

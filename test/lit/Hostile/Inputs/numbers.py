@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers at the ends of their types, and beyond, in each place of the language that takes one."""
+"""Cases for hostile.py: numbers at the limits of their types, and beyond, in each place that takes a number."""
 
 NUMBERS = [
     ("2^31 - 1", 2**31 - 1),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Garbage, and words and lines that are too long."""
+"""Cases for hostile.py: garbage, and words and lines that are too long."""
 import random
 
 MIB = 1 << 20

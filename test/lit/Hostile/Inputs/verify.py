@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small GC3-IR texts whose verification could take much memory or time."""
+"""Cases for hostile.py: small GC3-IR texts whose verification could take much memory or time."""
 
 HEAD = "gc3-ir p implements c ranks {}\nbuffers input[{}] output[1] s t u\nensures output(0, 0) == input(0, 0)\n"
 
@@ -9,13 +9,13 @@ def block(number, head, steps):
 
 
 def unset_reads():
-    """What nothing has written, read a million slots at a time."""
+    """Steps that read slots that no step has written, a million slots at a time."""
     copies = [f"copy s[0..{2**20}] -> s[{2**20}..{2**21}]"] * 70
     return HEAD.format(1, 1) + f"rank 0: input 1 output 1 s {2**21}\n" + block(0, "", copies)
 
 
 def readers():
-    """Two thread blocks that read a million slots in turn."""
+    """Two thread blocks that take turns to read a million slots."""
     filled = ["copy input[0] -> output[0]", "copy input[0] -> s[0]"]
     filled += [f"copy s[0..{2**i}] -> s[{2**i}..{2 ** (i + 1)}]" for i in range(20)]
     slots = f"s[0..{2**20}]"
@@ -26,7 +26,7 @@ def readers():
 
 
 def copies(number):
-    """Two million slots, again and again."""
+    """Steps that copy the same two million slots `number` times."""
     filled = ["copy input[0] -> output[0]", "copy input[0] -> s[0]"]
     filled += [f"copy s[0..{2**i}] -> s[{2**i}..{2 ** (i + 1)}]" for i in range(22)]
     again = [f"copy s[0..{2**21}] -> s[{2**21}..{2**22}]"] * number
@@ -34,7 +34,7 @@ def copies(number):
 
 
 def coming_back():
-    """A message that comes back thousands of times, to a rank where thousands of steps are asked about."""
+    """A message that returns thousands of times to a rank with thousands of steps whose order Verify must find."""
     n = 80_000
     copies = [f"copy input[{i}] -> s[{i}]" for i in range(n)]
     passing = ["send input[0]"] + [f"rcs -> s[{n}]"] * n + ["recv -> output[0]"]

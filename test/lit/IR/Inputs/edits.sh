@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# edits.sh IR BASE TRANSCRIPT: for each line `# EDIT` of the transcript, prints it, and what gc3c says of BASE after `sed EDIT`.
+# edits.sh IR BASE TRANSCRIPT: for each line `# EDIT` of the transcript, prints the line, and the output of gc3c for
+# BASE after `sed EDIT`.
 set -euo pipefail
 grep '^# ' "$3" | while IFS= read -r line; do
   printf '%s\n' "$line"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# round-trip.sh PROGRAM TEMPORARY "OPTIONS"...: for each set of options, what gc3c prints of the program is read back, prints the
-# same, and makes the bundle that the program makes; and so does what --dump prints of that bundle.
+# round-trip.sh PROGRAM TEMPORARY "OPTIONS"...: for each set of options, the IRs that gc3c prints of the program must
+# read back, print identically, and make the same bundle as the program. --dump of that bundle must print the same
+# GC3-IR.
 set -euo pipefail
 program=$1 temporary=$2
 shift 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes files of 10 MB, and one in Latin-1, into the working directory."""
+"""Writes malicious XML files of 10 MB, and one file in Latin-1, into the working directory."""
 import random
 
 SIZE = 10_000_000

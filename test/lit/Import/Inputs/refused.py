@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""refused.py FILE: gc3c must refuse the MSCCL XML, and never have more than 600 MiB of memory (sanitizers have a part of it)."""
+"""refused.py FILE: gc3c must reject the MSCCL XML, with at most 600 MiB of memory (sanitizers need a part of it)."""
 import resource
 import subprocess
 import sys

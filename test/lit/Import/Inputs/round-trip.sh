@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# round-trip.sh PROGRAM TEMPORARY DIALECTS COLLECTIVE "OPTIONS"...: what is exported of the program is right when read back, and is
-# exported as the same bytes. COLLECTIVE says what a custom one is, or is empty. (import-test compares all steps and waits.)
+# round-trip.sh PROGRAM TEMPORARY DIALECTS COLLECTIVE "OPTIONS"...: an exported program must be right when it is
+# imported, and must export as the same bytes. COLLECTIVE names a custom collective, or is empty. (import-test compares
+# all steps and waits.)
 set -euo pipefail
 program=$1 temporary=$2 dialects=$3
 asked=()

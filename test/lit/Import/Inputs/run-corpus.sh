@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run-corpus.sh INTERPRETER TEMPORARY FILE...: imports each file, runs it on real data in both placements, and has what is exported
-# of it interpreted.
+# run-corpus.sh INTERPRETER TEMPORARY FILE...: imports each file and runs it on real data, in place and out of place.
+# Exports the imported program. The exported file must import as the same GC3-IR, and the interpreter must run it.
 set -euo pipefail
 interpreter=$1 temporary=$2
 shift 2

@@ -1,4 +1,4 @@
-"""examples.py DIR: compiles every example for many sizes."""
+"""examples.py DIR: compiles five examples of the folder for many sizes."""
 import itertools
 import subprocess
 import sys

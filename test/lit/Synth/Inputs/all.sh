@@ -1,5 +1,5 @@
-# Usage: all.sh FOLDER TOPOLOGY COLLECTIVE OPTION...: finds a program, the same one twice, compiles it for both placements
-# where there are two, and runs it in both orders.
+# all.sh FOLDER TOPOLOGY COLLECTIVE OPTION...: finds a program, and checks that a second search finds the same one.
+# Compiles it in place and out of place, if both are possible, and runs it in both orders.
 set -euo pipefail
 folder=$1 topology=$2 collective=$3
 shift 3

@@ -1,4 +1,4 @@
-"""Interrupts a search of some seconds when it has found the first program, and prints what is left."""
+"""Interrupts a search when it has found its first program, and prints the messages and the programs in the file."""
 import signal
 import subprocess
 

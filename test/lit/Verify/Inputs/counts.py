@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that makes 2^64 + 2^32 - 1 times its input where 2^32 - 1 times are promised: doublings, and additions of one more."""
+"""Prints a program that promises 2^32 - 1 times its input and computes 2^64 + 2^32 - 1 times, by doubling it."""
 steps = ["copy input[0] -> output[0]"]
 for bit in f"{2**64 + 2**32 - 1:b}"[1:]:
     steps.append("reduce output[0] -> output[0]")

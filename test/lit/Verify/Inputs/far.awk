@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# 20 thread blocks of rank 0 write a slot each, 20 others read them all. Only a message that goes from rank to rank and
-# back tells that those come first: so there are 400 pairs, each far apart.
+# 20 thread blocks of rank 0 write one slot each, and 20 other thread blocks read all of these slots. Only a message
+# that goes from rank to rank and back orders the writes before the reads. So there are 400 pairs of steps, each over a
+# long path.
 function block(head, step) { print "  tb " count++ " channel 0" head "\n    0: " step }
 BEGIN {
   n = 20

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Thread blocks that read 40 slots each, in an order that nothing decides."""
+"""Prints a program with thread blocks that read 40 slots each, in no determined order."""
 READERS = 8
 
 names = [f"own{i}" for i in range(READERS)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""way.py RANKS STEPS: a program in which only a message around all ranks says that what is read has been written."""
+"""way.py RANKS STEPS: prints a program in which only a message around all ranks orders the writes before the reads."""
 import sys
 
 ranks, steps = int(sys.argv[1]), int(sys.argv[2])
