@@ -2,7 +2,8 @@
 """Runs tests on copies of the sources that have one error each.
 
 A mutant is a change of one file: a name, the file, a text that occurs exactly once in the file, and the text's
-replacement. The sources and the build are copied to a separate folder, so the working tree does not change.
+replacement. Comments of the file and of the text are ignored. The sources and the build are copied to a separate folder,
+so the working tree does not change.
 """
 import argparse
 import collections
@@ -17,6 +18,11 @@ import tempfile
 
 NOT_BUILT = "**does not build**"
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def without_comments(code):
+    """Returns C++ code without `//` comments, and without lines that have nothing else."""
+    return re.sub(r"[ \t]*(?<![:\"])//.*$", "", re.sub(r"(?m)^[ \t]*//.*\n", "", code), flags=re.MULTILINE)
 
 
 def outcome_of(words, seconds, **rest):
@@ -48,14 +54,15 @@ class Mutants:
     def __init__(self, mutants, targets, commands):
         """`mutants` is a list of (name, file, old text, new text), files relative to ROOT. `commands(build)` returns a
         list of (name, words of the command, time limit in seconds)."""
-        self.mutants, self.targets, self.commands = mutants, targets, commands
+        self.mutants = [(what, name, without_comments(old), without_comments(new)) for what, name, old, new in mutants]
+        self.targets, self.commands = targets, commands
 
     def check(self):
         """Ends the process unless each text occurs exactly once in its file."""
         wrong = []
         for what, name, old, new in self.mutants:
             with open(os.path.join(ROOT, name), encoding="utf-8") as file:
-                times = file.read().count(old)
+                times = without_comments(file.read()).count(old)
             if times != 1 or old == new:
                 wrong.append(f"{what}: {name} has the text {times} times: {old}")
         for what, times in collections.Counter(mutant[0] for mutant in self.mutants).items():
@@ -110,7 +117,7 @@ class Mutants:
         with open(path, encoding="utf-8") as file:
             text = file.read()
         with open(path, "w", encoding="utf-8") as file:
-            file.write(text.replace(old, new))
+            file.write(without_comments(text).replace(old, new))
         is_built = self.build(source, build)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)

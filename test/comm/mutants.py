@@ -86,7 +86,7 @@ MUTANTS = [
     ("a launch that fails leaves the communicator well", "CallQueue.cpp", "    call.comm->fail(outcome);\n    call.fail(outcome);", "    call.fail(outcome);"),
     ("calls that NCCL has dropped precede others", "CallQueue.cpp", "if (outcome.code == gc3Timeout)", "if (false)"),
     ("a call that NCCL has run is enqueued, too", "CallQueue.cpp", "if (call.state != State::Program || call.request.count == 0)", "if (call.request.count == 0)"),
-    ("a ncclCalls call has no outcome", "CallQueue.cpp", "    call->outcome = outcome;\n", "    (void)call;\n"),
+    ("a call that NCCL runs has no outcome", "CallQueue.cpp", "    call->outcome = outcome;\n", "    (void)call;\n"),
     # Loading.
     ("a program loads at each call", "Communicator.cpp", "states[program].onGpu || ", ""),
     ("a refused program loads again", "Communicator.cpp", " || !states[program].refusal.ok())\n    return;", ")\n    return;"),
@@ -126,7 +126,7 @@ MUTANTS = [
     ("finalize does not abort a failed communicator", "Communicator.cpp", "    abortNow();\n    return true;", "    return true;"),
     ("finalize aborts a split", "Communicator.cpp", "if (phase == Phase::Failed && !child.isPending())", "if (phase == Phase::Failed)"),
     ("finalize accepts an aborted parent", "Communicator.cpp", "  return error.ok(); // else", "  return true; // else"),
-    ("finalize fails after an abort", "Communicator.cpp", "return true; // before this call", "return false;"),
+    ("finalize fails after an abort", "Communicator.cpp", "  Lock lock(mutex);\n  if (isAborted())\n    return true;", "  Lock lock(mutex);\n  if (isAborted())\n    return false;"),
     ("an abort forgets the split", "Communicator.cpp", "  return child.isSplitting();\n}\n\nvoid Communicator::release", "  return false;\n}\n\nvoid Communicator::release"),
     ("an abort does not wait for the split", "Communicator.cpp", "  while (child.isSplitting() && Clock::now() < last)\n", "  if (false)\n"),
     ("release frees what a live parent creates", "Communicator.cpp", "  if (!child.isPending())\n", ""),

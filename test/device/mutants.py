@@ -27,7 +27,7 @@ MUTANTS = [
     ("network: puts the next slot", "kernel/Interpreter.h", "{ return next == 0 ? slots - 1 : next - 1; }", "{ return next % slots; }"),
     ("begins at the first slot", "kernel/Interpreter.h", "next = static_cast<uint32_t>(before - slotUses * slots);", "next = 0;"),
     ("forgets what was sent", "kernel/Interpreter.h", "*rank.sends[block.outgoing].sent = sent.messages;", ";"),
-    ("loads the step cache without a barrier", "kernel/Interpreter.h", "machine.barrier(); // no thread still uses the cached steps", ""),
+    ("loads the step cache without a barrier", "kernel/Interpreter.h", "    machine.barrier();\n    const uint32_t firstStep", "    const uint32_t firstStep"),
     ("uses the step cache without a barrier", "kernel/Interpreter.h", "rank.steps[firstStep + i];\n    machine.barrier();", "rank.steps[firstStep + i];"),
     ("LL: one flag of two", "kernel/LowLatency.h", " && static_cast<uint32_t>(pack.high >> 32) == flag", ""),
     ("LL: flags of the own length only", "kernel/LowLatency.h", "sends ? run.nominalBytes : run.bytes", "run.bytes"),
