@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grammar of .gc3 files; docs/language.md explains it. It has no actions and no predicates: lib/Parse gives trees
 // their meaning. Every decision except `sizes (` needs at most two tokens, so prediction stays cheap.
-// lib/Parse/Nesting.cpp limits tree depth before parsing: each recursion here must consume a token that it counts.
+// lib/Parse/Nesting.cpp limits the depth of trees before parsing, so each recursion here must consume a token that
+// Nesting.cpp counts.
 grammar GC3;
 
 file : item* EOF ;
@@ -85,7 +86,7 @@ argument : (name '=')? expression ;
 list : '[' (expression (generator+ | (',' expression)* ','?))? ']' ;
 generator : 'for' name 'in' expression ('if' condition=expression)? ;
 
-// Words with a meaning in only one place are names everywhere else.
+// These words have a meaning in only one place, so they can be names everywhere else.
 name
   : ID | 'ranks' | 'on' | 'is' | 'when' | 'by' | 'sizes' | 'instances' | 'alias' | 'ensures' | 'reduce' | 'implements'
   ;

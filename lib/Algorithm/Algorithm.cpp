@@ -54,7 +54,7 @@ Algorithm withoutIdleCopies(const topology::Topology &topology, const Demand &de
   constexpr uint32_t None = UINT32_MAX;
   std::vector<uint32_t> begin;
   const std::vector<uint32_t> order = sendsByChunk(demand.chunks(), algorithm, begin);
-  std::vector<uint32_t> arrival(demand.ranks, None); // the first send of the chunk to the rank
+  std::vector<uint32_t> arrival(demand.ranks, None); // by rank: the first send of the chunk to this rank
   std::vector<uint8_t> isWanted(demand.ranks, 0), keep(algorithm.sends.size(), 0);
   auto linkOf = [&](uint32_t send) -> const topology::Link & { return topology.links[algorithm.sends[send].link]; };
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
@@ -63,7 +63,7 @@ Algorithm withoutIdleCopies(const topology::Topology &topology, const Demand &de
     for (uint32_t i = begin[chunk + 1]; i-- > begin[chunk];)
       arrival[linkOf(order[i]).to] = order[i];
     for (const BufferChunk &source : demand.sourcesOf(chunk))
-      arrival[source.rank] = None; // has the chunk already
+      arrival[source.rank] = None; // the rank has the chunk from the start
     for (uint32_t i = begin[chunk + 1]; i-- > begin[chunk];) {
       const topology::Link &link = linkOf(order[i]);
       keep[order[i]] = arrival[link.to] == order[i] && isWanted[link.to];
@@ -89,7 +89,8 @@ Algorithm withoutIdleCopies(const topology::Topology &topology, const Demand &de
 
 Algorithm withoutIdleRounds(const topology::Topology &topology, const Algorithm &algorithm) {
   const topology::BoundsOfLinks boundsOf = boundsOfLinks(topology);
-  std::vector<uint64_t> ofLink(topology.links.size(), 0), ofBound(topology.boundCount(), 0); // sends in the step
+  // number of sends in the current step
+  std::vector<uint64_t> ofLink(topology.links.size(), 0), ofBound(topology.boundCount(), 0);
   Algorithm result;
   for (uint32_t step = 0; step < algorithm.steps(); ++step) {
     const auto first = algorithm.sends.begin() + algorithm.stepBegin[step],

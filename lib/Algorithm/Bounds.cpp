@@ -15,7 +15,8 @@ using topology::Topology;
 
 namespace {
 
-/// Upper bound on the chunks that some links carry together in a round. Uses the bounds that restrict the links most.
+/// Computes an upper bound on the number of chunks that a set of links carries in one round. For each link, applies the
+/// bound that restricts the set most.
 class Throughput {
 public:
   explicit Throughput(const Topology &topology)
@@ -45,7 +46,8 @@ public:
   }
 
 private:
-  /// Returns the bound over the link that restricts the examined links most; boundCount() if no bound restricts them.
+  /// Returns the bound that contains `link` and restricts the examined links most, or boundCount() if no such bound
+  /// restricts them.
   uint32_t tightest(uint32_t link) const {
     uint32_t best = topology.boundCount();
     double most = 1;
@@ -60,13 +62,13 @@ private:
 
   const Topology &topology;
   const topology::BoundsOfLinks boundsOf;
-  std::vector<uint64_t> under;    ///< by bound: total bandwidth of the examined links
-  std::vector<uint8_t> isCounted; ///< by bound
+  std::vector<uint64_t> under;    ///< by bound: total bandwidth of the examined links that the bound contains
+  std::vector<uint8_t> isCounted; ///< by bound: 1 if `total` already includes it
 };
 
 class CutSearch {
 public:
-  /// If `rounds` is not 0, fullLinks() is valid for that number of rounds after run().
+  /// If `rounds` is not 0, fullLinks() returns the result for that number of rounds after run().
   CutSearch(const Topology &topology, const Demand &demand, uint32_t rounds, const std::function<bool()> &stops)
       : topology(topology), demand(demand), rounds(rounds), stop(stops), throughput(topology), groupOf(topology.ranks),
         isFull(rounds != 0 ? topology.links.size() : 0, 0) {}
@@ -98,13 +100,13 @@ private:
       best.crossing = crossing, best.bandwidth = bandwidth;
   }
 
-  /// Records that `crossing` sends of chunks must use these links.
+  /// Records that at least `crossing` sends must use these links.
   void addCut(uint64_t crossing, const std::vector<uint32_t> &links) {
     const uint64_t bandwidth = throughput.of(links);
     addCut(crossing, bandwidth);
     if (rounds == 0 || crossing == 0 || crossing != bandwidth * rounds)
       return;
-    uint64_t alone = 0; // total bandwidth without bounds over several links
+    uint64_t alone = 0; // sum of the bandwidths of the links, ignoring bounds over several links
     for (uint32_t link : links)
       alone += topology.links[link].bandwidth;
     for (uint32_t link : links)
@@ -124,12 +126,13 @@ private:
   const uint32_t rounds;
   StopCheck stop;
   Throughput throughput;
-  std::vector<uint32_t> groupOf; ///< by rank
-  std::vector<uint8_t> isFull;   ///< by link
+  std::vector<uint32_t> groupOf; ///< by rank: its group, for examineGroups()
+  std::vector<uint8_t> isFull;   ///< by link: result of fullLinks()
   Bounds best;
 };
 
-/// Examines the sends that leave each set. The sends that enter a set leave its complement.
+/// Examines the sends that leave each set of ranks. This covers the sends that enter a set, because they leave its
+/// complement.
 void CutSearch::examineSets() {
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> chunkCounts; // number of chunks by source and set of targets
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
@@ -157,7 +160,7 @@ void CutSearch::examineSets() {
 /// Examines the sends that enter each group of ranks, and the sends that leave it.
 void CutSearch::examineGroups(uint32_t groups) {
   std::vector<uint64_t> in(groups, 0), out(groups, 0);
-  std::vector<uint32_t> seen(groups, UINT32_MAX); // by group, the last chunk that had to enter it
+  std::vector<uint32_t> seen(groups, UINT32_MAX); // by group: the last chunk counted in `in`
   for (uint32_t chunk = 0; chunk < demand.chunks() && !stop.addWork(demand.targetsOf(chunk).size()); ++chunk) {
     const uint32_t home = groupOf[sourceOf(chunk)];
     bool leaves = false;
@@ -200,11 +203,11 @@ void CutSearch::examineHalves() {
   }
 }
 
-/// Examines the sends between the ranks below k and the ranks from k on, in both directions, for each k. Ignores bounds
+/// For each k, examines the sends between the ranks below k and the other ranks, in both directions. Ignores bounds
 /// over several links.
 void CutSearch::examinePrefixes() {
   const uint32_t ranks = topology.ranks;
-  // Differences: [r] is the change when rank r joins the set.
+  // Arrays of differences: entry r is the change of the count when rank r joins the set.
   std::vector<int64_t> up(ranks + 1, 0), down(ranks + 1, 0), linksUp(ranks + 1, 0), linksDown(ranks + 1, 0);
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
     const uint32_t source = sourceOf(chunk);
@@ -227,8 +230,9 @@ void CutSearch::examinePrefixes() {
   }
 }
 
-/// Examines the longest path, and the sum of all paths over all links. A rank that wants a chunk in several places
-/// receives it once. If the topology looks the same from all ranks, the distances from rank 0 give all others.
+/// Finds the longest path of a chunk, which bounds the steps, and the minimum number of sends over all links, which
+/// bounds the rounds. A rank that wants a chunk in several places receives it once. If the topology looks the same from
+/// all ranks, the distances from rank 0 give all others.
 void CutSearch::examineDistances() {
   const topology::LinksOfRanks outgoing = linksFrom(topology);
   const topology::Lattice lattice(topology);
@@ -236,7 +240,7 @@ void CutSearch::examineDistances() {
   std::vector<std::vector<uint32_t>> bySource(topology.ranks);
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
     bySource[sourceOf(chunk)].push_back(chunk);
-  std::vector<uint32_t> seen(topology.ranks, UINT32_MAX); // by rank, the last chunk that the rank wanted
+  std::vector<uint32_t> seen(topology.ranks, UINT32_MAX); // by rank: the last chunk counted for this rank
   const std::vector<uint32_t> fromFirst = distancesFrom(topology, outgoing, 0);
   uint64_t sends = 0;
   for (uint32_t source = 0; source < topology.ranks && !stop.addWork(topology.links.size()); ++source) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays an algorithm. Checks each step against the bandwidth of its rounds, then each chunk on its own, with the set
-// of contributions that each rank has.
+// Replays an algorithm. First checks that the rounds of each step have enough bandwidth for the step's sends. Then
+// replays the sends of each chunk alone, with the set of contributions that each rank has.
 #include "gc3/Algorithm/Algorithm.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
@@ -65,7 +65,7 @@ private:
   std::vector<uint64_t> overLink;
 };
 
-/// Tracks the contents of all ranks, for one chunk after the other.
+/// Replays the sends of one chunk at a time, and tracks the contributions that each rank has.
 class Contents {
 public:
   Contents(const topology::Topology &topology, const Demand &demand, const Algorithm &algorithm)
@@ -111,7 +111,7 @@ private:
     if (isEmpty(from))
       return inStep(step) + "rank " + std::to_string(from) + " sends " + what + ", which it does not have";
     const bool isReduction = send.kind == SendKind::Reduce;
-    const uint32_t now = step + 1; // 0 means no step
+    const uint32_t now = step + 1; // plus 1, because 0 means no step
     for (auto [rank, other] : {std::pair(from, &writtenIn), std::pair(to, &readIn)})
       if ((*other)[rank] == now)
         return inStep(step) + "rank " + std::to_string(rank) + " both receives and sends " + what;
@@ -144,10 +144,10 @@ private:
   const Demand &demand;
   const Algorithm &algorithm;
   std::vector<uint32_t> begin, order, stepOf;
-  std::vector<uint32_t> writtenIn, readIn; ///< by rank, the last step + 1; 0: none
-  std::vector<uint8_t> wasReduced;         ///< by rank: the last write was a reduction
+  std::vector<uint32_t> writtenIn, readIn; ///< by rank: the last step that writes or reads the chunk, plus 1; 0: none
+  std::vector<uint8_t> wasReduced;         ///< by rank: 1 if the last write was a reduction
   size_t words = 1;
-  std::vector<uint64_t> have; ///< by rank, a set of sources
+  std::vector<uint64_t> have; ///< by rank: the contributions that it has, as a bit set of `words` words
 };
 
 } // namespace

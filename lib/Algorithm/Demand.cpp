@@ -18,7 +18,7 @@ static void addSources(Demand &demand, const ir::Postcondition &post, uint32_t v
   demand.sourceBegin.push_back(static_cast<uint32_t>(demand.sources.size()));
 }
 
-/// Calls `visit(rank, index, chunk)` for each output chunk that must hold something.
+/// Calls `visit(rank, index, chunk)` for each output chunk that must hold a value.
 template <typename Visit>
 static void forEachTarget(const ir::Collective &collective, StopCheck &stop, Visit visit) {
   for (uint32_t rank = 0; rank < collective.ranks && !stop.addWork(collective.size(rank, ir::OutputBuffer)); ++rank)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses a place for every chunk on every rank that has the chunk at some time, and turns sends into operations on
+// Chooses a place for every chunk on every rank that ever holds the chunk, and turns the sends into operations on these
 // places.
 #include "Places.h"
 #include <algorithm>
@@ -18,7 +18,8 @@ uint32_t blockSize(const ir::Collective &collective, ir::BufferId buffer) {
   const ir::Shape &shape = buffer == ir::InputBuffer ? collective.input : collective.output;
   if (shape.blocks == collective.ranks)
     return shape.chunks;
-  // Between its two phases, an Allreduce has scattered the sum: each rank has a part of it.
+  // The buffers of an Allreduce have one block. But between the two phases of an Allreduce the sum is scattered, so the
+  // part of the sum that each rank holds counts as a block here.
   const ir::Postcondition &post = collective.post;
   const bool isAllreduce = collective.input.blocks == 1 && collective.output.blocks == 1 && post.valueCount() > 0 &&
                            post.contributions(0) > 1 && shape.chunks == post.valueCount();
@@ -41,7 +42,7 @@ public:
         algorithm(algorithm), scratchSize(demand.ranks, 0), freeScratch(demand.ranks) {}
 
   Operations run() {
-    // The order matters: the places of chunks in outputs must be known before chunks are moved.
+    // placeChunk() must have chosen the places of all chunks in outputs before prepare() and addStep() copy chunks.
     findLastUses();
     if (collective.inPlace())
       findOverlaps();
@@ -70,9 +71,10 @@ private:
     return a.rank == b.rank && a.buffer == b.buffer && a.index == b.index;
   }
 
-  /// Returns true if `chunk`, kept at `location` from its arrival on, would overwrite another input chunk that is sent
-  /// in the same step or later. Always true if one of the two is a sum, which grows in the input, or if the rank has
-  /// `chunk` from the beginning, because that chunk would be moved before all sends.
+  /// Returns true if storing `chunk` at `location` on its arrival would overwrite an input chunk that the rank sends in
+  /// the same step or later. If another input chunk lies at `location`, also returns true in two more cases: one of the
+  /// two chunks is a sum, because sums accumulate in the input; or the rank has `chunk` from the start, because
+  /// prepare() would copy `chunk` before all sends.
   bool overwritesInput(const Location &location, uint32_t chunk) {
     if (!collective.inPlace() || collective.aliases[location.rank].kind == ir::RankAlias::None)
       return false;
@@ -82,11 +84,12 @@ private:
     const auto arrival = arrivals.find(key(chunk, location.rank));
     if (combines(chunk) || combines(found->second) || arrival == arrivals.end())
       return true;
-    const auto last = lastUse.find(key(found->second, location.rank)); // none: the chunk is moved before the first step
+    // No entry if the rank never sends the chunk, or if prepare() copies the chunk before the first step.
+    const auto last = lastUse.find(key(found->second, location.rank));
     return last != lastUse.end() && last->second >= arrival->second;
   }
 
-  /// Finds the places of inputs and the arrivals of chunks, for in-place programs.
+  /// Records the place of each input chunk and the arrival of each chunk, for in-place programs.
   void findOverlaps() {
     for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
       for (const BufferChunk &source : demand.sourcesOf(chunk)) {
@@ -111,7 +114,7 @@ private:
     return llvm::any_of(demand.targetsOf(chunk), [&](const BufferChunk &target) { return target.rank == rank; });
   }
 
-  /// Returns a place that an earlier step has freed, or a new place.
+  /// Returns a scratch place that an earlier step has freed, or a new one.
   Location newScratch(uint32_t rank) {
     std::vector<uint32_t> &free = freeScratch[rank];
     if (free.empty())
@@ -121,7 +124,8 @@ private:
     return {rank, ir::FirstScratchBuffer, index};
   }
 
-  /// Finds the last send that needs a chunk, for chunks that a rank only forwards.
+  /// Records the last send of each chunk by a rank that does not need the chunk in its output. Such a rank can then
+  /// reuse the chunk's place.
   void findLastUses() {
     for (uint32_t i = 0; i < algorithm.sends.size(); ++i) {
       const Send &send = algorithm.sends[i];
@@ -131,7 +135,8 @@ private:
     }
   }
 
-  /// Frees the places of chunks that were sent for the last time in this step. Chunks of later steps can use them.
+  /// Frees the scratch places of chunks that this step sends for the last time. Chunks of later steps can use these
+  /// places.
   void freePlaces(uint32_t step) {
     std::vector<std::pair<uint32_t, uint32_t>> places; // rank, index
     for (uint32_t i = algorithm.stepBegin[step]; i < algorithm.stepBegin[step + 1]; ++i) {
@@ -142,13 +147,14 @@ private:
       if (last != lastUse.end() && last->second == i && place.buffer >= ir::FirstScratchBuffer)
         places.emplace_back(rank, place.index);
     }
-    // Ranks that perform the same operations must free places in the same order.
+    // Ranks that perform the same operations must free places in the same order, so that they number scratch equally
+    // and a loop can print their operations.
     std::sort(places.begin(), places.end(), std::greater<>());
     for (const auto &[rank, index] : places)
       freeScratch[rank].push_back(index);
   }
 
-  /// Returns the place where the rank keeps copies of the chunk, from the first copy on.
+  /// Returns the rank's place for copies of the chunk. Allocates scratch if the chunk has no such place yet.
   Location keptAt(uint32_t chunk, uint32_t rank) {
     const auto found = kept.find(key(chunk, rank));
     if (found != kept.end())
@@ -160,8 +166,9 @@ private:
     operations.push_back({from, to, SendKind::Copy, 1});
   }
 
-  /// Sets the place of the chunk on each rank that has it from the beginning. Copies it to the output if the output of
-  /// such a rank must hold it.
+  /// Sets the place of the chunk on each rank that has it at the start. If this rank's output must hold the chunk, the
+  /// chunk is copied before the first step: to the output, or to scratch if it would overwrite an input chunk in the
+  /// output.
   void prepare(uint32_t chunk) {
     for (const BufferChunk &source : demand.sourcesOf(chunk)) {
       const Location input = {source.rank, ir::InputBuffer, source.index};
@@ -178,8 +185,8 @@ private:
     }
   }
 
-  /// Returns the place where the rank has the chunk now. The first copy of a finished sum moves the sum to the place of
-  /// copies.
+  /// Returns the place where the rank has the chunk now. A sum accumulates in the input. If a copy needs the sum, moves
+  /// the sum to the rank's place for copies first.
   Location current(std::vector<Operation> &operations, uint32_t chunk, uint32_t rank, SendKind kind) {
     const auto sum = sums.find(key(chunk, rank));
     if (sum == sums.end())
@@ -193,8 +200,8 @@ private:
     return place;
   }
 
-  /// Returns the sends of a step in an order that is the same for all ranks with the same operations, so that these
-  /// ranks number scratch equally.
+  /// Returns the sends of a step in an order that depends only on their form relative to the sending rank. So ranks
+  /// that perform the same operations number scratch equally.
   std::vector<uint32_t> inOrder(uint32_t step) {
     std::vector<uint32_t> order(algorithm.stepBegin[step + 1] - algorithm.stepBegin[step]);
     std::iota(order.begin(), order.end(), algorithm.stepBegin[step]);
@@ -225,14 +232,14 @@ private:
       const Location from = current(operations, send.chunk, link.from, send.kind);
       const bool reduces = send.kind == SendKind::Reduce;
       if (!reduces)
-        sums.erase(key(send.chunk, link.to)); // overwritten
+        sums.erase(key(send.chunk, link.to)); // the copy replaces the sum
       operations.push_back({from,
                             reduces ? current(operations, send.chunk, link.to, send.kind) : keptAt(send.chunk, link.to),
                             send.kind, 1});
     }
   }
 
-  /// Moves the chunk to the outputs that do not hold it yet.
+  /// Copies the chunk to the outputs that do not hold it yet.
   void finish(uint32_t chunk) {
     for (const BufferChunk &target : demand.targetsOf(chunk)) {
       const Location output = {target.rank, ir::OutputBuffer, target.index};
@@ -247,13 +254,13 @@ private:
   const ir::Collective &collective;
   const Demand &demand;
   const Algorithm &algorithm;
-  std::vector<uint32_t> scratchSize;                            ///< by rank
-  std::vector<std::vector<uint32_t>> freeScratch;               ///< by rank
-  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> lastUse;    ///< by chunk and rank
-  llvm::DenseMap<uint64_t, Location, PackedKeyInfo> kept, sums; ///< by chunk and rank
-  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> inputs;     ///< number of the chunk, by place and rank
-  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> arrivals;   ///< by chunk and rank: the first send of the step in
-                                                                ///< which the chunk arrives
+  std::vector<uint32_t> scratchSize;                            ///< number of scratch chunks, by rank
+  std::vector<std::vector<uint32_t>> freeScratch;               ///< indices of free scratch chunks, by rank
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> lastUse;    ///< last send of a chunk by a rank, by chunk and rank
+  llvm::DenseMap<uint64_t, Location, PackedKeyInfo> kept, sums; ///< places of copies and of sums, by chunk and rank
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> inputs;     ///< chunk that an input place holds, by place and rank
+  /// first send of the step in which a chunk arrives at a rank, by chunk and rank
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> arrivals;
   Operations result;
 };
 

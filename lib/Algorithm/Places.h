@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places of chunks in the program of an algorithm: the input, the output, or scratch.
+// Assigns the chunks of an algorithm to places of a program: in the input, in the output, or in scratch.
 #pragma once
 
 #include "gc3/Algorithm/Algorithm.h"
@@ -11,7 +11,7 @@ namespace gc3::algorithm {
 
 struct Location {
   uint32_t rank = 0;
-  ir::BufferId buffer = ir::InputBuffer; ///< or OutputBuffer, or FirstScratchBuffer
+  ir::BufferId buffer = ir::InputBuffer; ///< InputBuffer, OutputBuffer or FirstScratchBuffer
   uint32_t index = 0;
 };
 
@@ -29,17 +29,19 @@ struct Operations {
 };
 
 /// Returns the operations of an algorithm. If the output of a rank must hold a chunk, the rank stores the chunk there
-/// as soon as it has the chunk. Sums grow in the input, because programs may write to it. All other chunks wait in
-/// scratch, including a chunk that would overwrite, in place, an input that is sent in the same step or later.
+/// as soon as it has the chunk. Sums accumulate in the input, because programs may write to the input. Every other
+/// chunk is stored in scratch. In place, a chunk is also stored in scratch if its place in the output holds an input
+/// chunk that the rank sends in the same step or later.
 Operations placeOperations(const topology::Topology &topology, const ir::Collective &collective, const Demand &demand,
                            const Algorithm &algorithm);
 
-/// Returns the lattice for loops. With one dimension, it is a ring of single ranks, because cells could have any size.
+/// Returns the lattice for loops. If the topology has no lattice of several dimensions, returns a ring of single ranks.
+/// In a ring, the printer looks for loops over every k-th rank, so cells of any size are covered.
 topology::Lattice latticeOfLoops(const topology::Topology &topology);
-/// Returns the number of chunks in a block, for a buffer with a block per rank; 0 for other buffers.
+/// Returns the number of chunks in a block if the buffer has a block per rank, else 0.
 uint32_t blockSize(const ir::Collective &collective, ir::BufferId buffer);
-/// Returns the index on rank 0 that corresponds to the index of `location` on `rank`, if all ranks of the lattice
-/// perform the same operations.
+/// Returns the index on rank 0 that corresponds to the index of `location` on `rank`, if all ranks perform the same
+/// operations relative to their own position in the lattice.
 uint32_t relativeIndex(const topology::Lattice &lattice, const ir::Collective &collective, const Location &location,
                        uint32_t rank);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints an algorithm as a program. In each step, operations become a loop over the points of the lattice if all points
-// perform them in the same way, with ranks and blocks relative to the point. In a ring, operations of every second
-// point also become a loop, and so on. Other operations are merged if their chunks are consecutive. Their total number
-// decides between lines and tables, so all loops are made before the text is complete.
+// Prints an algorithm as a program. Operations of a step become a loop over the points of the lattice if all points
+// perform them in the same way, with ranks and blocks relative to the point. In a ring, operations that only every k-th
+// rank performs also become a loop. The other operations are merged if their chunks are consecutive. They are printed
+// as lines, or as tables if there are too many. Their total number is known only after the last step, so finish()
+// inserts them into the text.
 #include "gc3/Algorithm/Print.h"
 #include "Tables.h"
 #include "gc3/Support/Quantity.h"
@@ -28,9 +29,10 @@ public:
       : out(text), lattice(latticeOfLoops(topology)), collective(collective), at(std::move(at)) {}
 
   llvm::raw_ostream &stream() { return out; }
-  /// Prints the function that loops use, if the lattice is not just a ring.
+  /// Prints the function that loops call to add points of the grid. A ring needs no function, because its loops use
+  /// `%`.
   void functions();
-  /// Marks the place of the lists that tables refer to.
+  /// Records the current position as the place for the lists that tables refer to.
   void lists() { listsAt = out.tell(); }
   void block(std::vector<Operation> operations, unsigned indent);
 
@@ -38,7 +40,7 @@ public:
   void finish(llvm::raw_ostream &to, size_t mostLines);
 
 private:
-  /// Operations outside loops.
+  /// Operations outside loops, which finish() inserts into the text.
   struct Remainder {
     uint64_t at; ///< their position in the text
     std::vector<Operation> operations;
@@ -56,11 +58,13 @@ private:
     return {shifted(op.from), shifted(op.to), op.kind, op.count};
   }
 
-  /// Prints operations that form a loop over every stride-th rank, and leaves the remainders in `operations`.
+  /// Prints the operations that every stride-th rank performs in the same way as loops. Leaves the other operations in
+  /// `operations`.
   void loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent);
 
-  /// Returns true if `next` continues where `op` ends. In a loop, merged chunks must not cross the end of a block,
-  /// because they would wrap around on some rank.
+  /// Returns true if the chunks of `next` directly follow the chunks of `op`, so that one operation can move both. In a
+  /// loop, merged chunks must not cross the end of a block, because on some rank the next block is the first one of the
+  /// buffer.
   bool continues(const Operation &op, const Operation &next, bool inLoop) const {
     auto follows = [&](const Location &a, const Location &b) {
       const uint32_t size = blockSize(collective, a.buffer);
@@ -82,7 +86,8 @@ private:
     operations = std::move(merged);
   }
 
-  /// Returns the text of a rank, relative to r in a loop over every stride-th rank r. Stride 0: outside loops.
+  /// Returns the text of a rank: relative to r in a loop over every stride-th rank r, or its number if `stride` is 0
+  /// (outside loops).
   std::string rankText(uint32_t rank, uint32_t stride) const {
     if (stride == 0)
       return std::to_string(rank);
@@ -171,7 +176,8 @@ void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned
 }
 
 void Printer::block(std::vector<Operation> operations, unsigned indent) {
-  constexpr uint32_t fewestIterations = 4; // shorter loops are harder to read, except loops over all ranks
+  // shorter loops are harder to read than lines; a loop over all points is printed even if it is shorter
+  constexpr uint32_t fewestIterations = 4;
   const uint32_t cell = lattice.cell();
   for (uint32_t stride = cell; stride < collective.ranks && !operations.empty(); stride += cell)
     if (stride == cell || (isRing() && collective.ranks % stride == 0 && collective.ranks / stride >= fewestIterations))

@@ -29,7 +29,7 @@ auto kindOf(const Operation &op) {
   return std::tuple(op.from.rank != op.to.rank, op.kind, op.from.buffer, op.to.buffer, op.count);
 }
 
-/// Raises `base` until it exceeds `index`. Powers of ten make the numbers readable.
+/// Multiplies `base` by 10 until it exceeds `index`. Powers of ten make the encoded numbers readable.
 void raise(uint64_t &base, uint32_t index) {
   while (base <= index)
     base *= 10;
@@ -75,11 +75,11 @@ void Tables::print(llvm::raw_ostream &out, const std::vector<Operation> &operati
   }
 }
 
-/// Prints a loop over numbers. Each number holds the pair of ranks, the source index if it differs from the destination
-/// index, and the destination index.
+/// Prints a loop over numbers. Each number encodes the pair of ranks, the destination index and, if it differs from the
+/// destination index, the source index.
 void Tables::printKind(llvm::raw_ostream &out, llvm::ArrayRef<Operation> sameKind, unsigned indent) const {
   const Operation &first = sameKind.front();
-  uint64_t ofFrom = 1, ofTo = 1; // bases
+  uint64_t ofFrom = 1, ofTo = 1; // bases of the source index and of the destination index in a number
   bool isSame = true;
   for (const Operation &op : sameKind) {
     raise(ofFrom, op.from.index);

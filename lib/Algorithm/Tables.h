@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints operations as lists of numbers, two tokens of a program each. Used if one line per operation would be too
-// many.
+// Prints operations as loops over lists of numbers. An operation takes two tokens of the program, its number and a
+// comma. The printer uses tables if a program with one line per operation would have too many lines.
 #pragma once
 
 #include "Places.h"
@@ -20,7 +20,8 @@ public:
   /// Call after the last add().
   void sort();
 
-  /// Prints the lists of ranks that the numbers of operations refer to, for the beginning of a program.
+  /// Prints the lists `from` and `to` of ranks, which the numbers of operations refer to. They must be at the beginning
+  /// of the program.
   void declare(llvm::raw_ostream &out) const;
 
   /// Prints a loop for the operations of each kind, in the order of kinds.
@@ -30,7 +31,8 @@ private:
   void printKind(llvm::raw_ostream &out, llvm::ArrayRef<Operation> sameKind, unsigned indent) const;
   uint64_t pairOf(const Operation &operation) const;
 
-  std::vector<std::pair<uint32_t, uint32_t>> pairs; ///< pairs of ranks, from and to
+  /// pairs of source and destination rank; sort() sorts them and removes duplicates
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
 };
 
 } // namespace gc3::algorithm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the program into a new bundle, and compares the claims of both bundles.
+// Writes the program of a stored bundle into a new bundle, and compares the claims of the two bundles.
 #include "BundleClaims.h"
 #include "gc3/Emit/Bundle.h"
 #include <limits>
@@ -11,7 +11,8 @@ bool gc3::driver::checkClaims(Session &session, const imports::BundledProgram &s
   std::string bytes =
       emit::writeBundle({{&stored.program, verdict.proven, verdict.minSlots, verdict.wholeSlots}}, "gc3c");
   std::vector<imports::BundledProgram> again;
-  static constexpr uint64_t any = std::numeric_limits<uint64_t>::max(); // the program was read within the budgets
+  static constexpr uint64_t any = std::numeric_limits<uint64_t>::max(); // no limits are needed, because the stored
+                                                                        // bundle was read within the budgets
   std::string problem = imports::readBundle(bytes, {.maxSlots = any, .maxContributions = any}, again).message;
   bool claimsAll = true;
   if (problem.empty()) {

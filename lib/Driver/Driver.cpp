@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One invocation: its input, its result, and the files that the result is written to.
+// One invocation of gc3c: reads its input, produces its result, and writes the result to files.
 #include "gc3/Driver/Driver.h"
 #include "Explain.h"
 #include "Input.h"
@@ -57,7 +57,7 @@ std::string Invocation::dependencyPath() const {
   return path.str().str();
 }
 
-/// Checks the paths of outputs before anything is read.
+/// Checks the output paths before any file is read.
 bool Invocation::checkOutputs() {
   std::string path = outputPath();
   if (sameFile(options.input, path) && options.output.empty() && options.emit == Emit::Bundle)
@@ -107,7 +107,7 @@ bool Invocation::produce(std::string &result) {
   return pipeline.compile(file->getBuffer(), result);
 }
 
-/// Checks the paths of outputs once the imports are known.
+/// Checks the output paths against all files that were read. The imports are known only after compilation.
 bool Invocation::checkAgainstInputs(llvm::ArrayRef<OutputFile> files) {
   for (const OutputFile &file : files)
     for (const std::string &name : session.filesRead)
@@ -125,7 +125,8 @@ void Invocation::write(const std::string &result) {
   llvm::SmallVector<OutputFile, 2> files;
   if (options.dependencies) {
     rule = dependencyRule(outputPath(), session.filesRead, options.phonyDependencies);
-    files.push_back({dependencyPath(), rule}); // before the output, because make trusts a new output
+    // Written before the output: once the output is new, make would not run gc3c again for a missing rule.
+    files.push_back({dependencyPath(), rule});
   }
   files.push_back({outputPath(), result});
   if (!checkAgainstInputs(files))

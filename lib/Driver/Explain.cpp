@@ -10,9 +10,9 @@ using namespace gc3::driver;
 namespace {
 struct Mistake {
   llvm::StringRef title;
-  std::string cause, remedy; ///< lines
-  std::string session;       ///< the commands, then the message
-  llvm::StringRef example;   ///< empty if there are only commands
+  std::string cause, remedy; ///< text as lines, each with its '\n'
+  std::string session;       ///< lines of commands, then lines of the message
+  llvm::StringRef example;   ///< text of the example file; empty if the commands need no file
 };
 } // namespace
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output of gc3c --explain. The files of lib/Driver/mistakes hold the texts; test/diagnostics_gallery.py says how.
+// The output of gc3c --explain. The files of lib/Driver/mistakes hold the texts; test/diagnostics_gallery.py describes
+// their format.
 #pragma once
 
 #include "gc3/Support/Diagnostics.h"
@@ -11,10 +12,10 @@
 
 namespace gc3::driver {
 
-/// Returns the files of lib/Driver/mistakes. The stem of a name is the id that the file explains, or no id.
+/// Returns the files of lib/Driver/mistakes. A file whose stem is the name of a diagnostic id explains this id.
 llvm::ArrayRef<EmbeddedFile> mistakes();
 
-/// Returns nothing if no id has this name.
+/// Returns the id with this name, or nothing if there is none.
 std::optional<DiagId> findId(std::string_view id);
 
 /// Prints one line for each id.
@@ -23,7 +24,8 @@ void listIds(llvm::raw_ostream &out);
 /// Prints the cause of the id, an example with its message, and the remedy.
 void explain(DiagId id, llvm::raw_ostream &out);
 
-/// Returns the ids that `word` can mean: the nearest one, and all that contain it if it has three characters or more.
+/// Returns the ids that a misspelled `word` can mean: the nearest id and, if `word` has at least three characters, all
+/// ids that contain `word`.
 std::vector<std::string> similarIds(std::string_view word);
 
 } // namespace gc3::driver

@@ -6,12 +6,12 @@
 
 namespace gc3::driver {
 
-/// The most bytes that a pipe or a device may deliver, except for .gc3 text.
+/// Maximum number of bytes that gc3c reads from a pipe or a device; parse::MaxFileSize is the limit for .gc3 text.
 inline constexpr size_t mostStreamedText = size_t(1) << 30;
 
-/// Returns the bytes of the file at `path`; "-" is standard input. Returns null, and the reason in `problem`, if they
-/// cannot be read, or if an input that is no regular file has more than `limit` bytes, because such an input can be
-/// endless.
+/// Returns the bytes of the file at `path`; "-" is standard input. If the bytes cannot be read, returns null and stores
+/// the reason in `problem`. `limit` applies only to inputs that are not regular files, because these can be endless; an
+/// input with more bytes is an error.
 std::unique_ptr<llvm::MemoryBuffer> readInput(const std::string &path, size_t limit, std::string &problem);
 
 } // namespace gc3::driver

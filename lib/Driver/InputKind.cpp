@@ -6,7 +6,7 @@
 
 using namespace gc3::driver;
 
-/// Returns the first word of a text after blanks and comments of gc3 languages.
+/// Returns the first word of `text` after blanks and `//` comments.
 static llvm::StringRef firstWord(llvm::StringRef text) {
   for (text = text.ltrim(); text.take_front(2) == "//"; text = text.ltrim())
     text = text.drop_front(std::min(text.find('\n'), text.size()));

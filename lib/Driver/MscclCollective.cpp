@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a program without steps that implements the requested collective, and evaluates this program.
+// Writes the text of a program without steps that implements the requested collective, and evaluates this text.
 #include "MscclCollective.h"
 #include "gc3/Common/StandardCollective.h"
 #include "llvm/ADT/STLExtras.h"
@@ -37,7 +37,7 @@ static Request parseRequest(llvm::StringRef text) {
   return request;
 }
 
-/// Returns the arguments of a standard collective that the file determines.
+/// Returns the arguments that the file determines, for a standard collective.
 static std::array<Argument, 3> argumentsOf(const common::StandardCollective &collective,
                                            const imports::MscclAlgorithm &algorithm, bool inPlace) {
   uint32_t ranks = algorithm.info.collective.ranks;
@@ -46,7 +46,7 @@ static std::array<Argument, 3> argumentsOf(const common::StandardCollective &col
            {"inplace", inPlace ? "true" : "false"}}};
 }
 
-/// Returns the arguments of a request, split at commas outside of brackets, without empty ones.
+/// Splits the arguments of a request at commas outside brackets. Leaves out empty arguments.
 static std::vector<llvm::StringRef> split(llvm::StringRef arguments) {
   std::vector<llvm::StringRef> parts;
   size_t begin = 0, depth = 0;
@@ -63,13 +63,14 @@ static std::vector<llvm::StringRef> split(llvm::StringRef arguments) {
   return parts;
 }
 
-/// Returns true if the request repeats nothing that the file determines. Errors refer to the user's text, not to the
-/// program that is made from it.
+/// Checks that the request sets no argument that the file already determines; otherwise reports errors and returns
+/// false. The errors refer to the user's text, not to the program text that is made from it.
 static bool checkRequest(Session &session, const Request &request, llvm::ArrayRef<Argument> ofFile) {
   const std::string &requested = session.options.collective;
   uint32_t base = 0;
   for (llvm::StringRef part : split(request.arguments)) {
-    // The first parameter of every standard collective is the number of ranks.
+    // An argument without a name is taken for the first parameter, which is the number of ranks in every standard
+    // collective.
     llvm::StringRef name = part.contains('=') ? part.split('=').first.trim() : ofFile.front().name;
     const auto *same = llvm::find_if(ofFile, [&](const Argument &argument) { return argument.name == name; });
     if (same == ofFile.end())
@@ -84,9 +85,9 @@ static bool checkRequest(Session &session, const Request &request, llvm::ArrayRe
   return base == 0;
 }
 
-/// Returns a collective that promises nothing, for a file that uses its own collective without a postcondition.
+/// Returns a collective that promises nothing, for a file that defines its own collective without a postcondition.
 static ir::Collective unknown(Session &session, const imports::MscclAlgorithm &algorithm, bool inPlace) {
-  if (!inPlace || !algorithm.outOfPlace) // a file for both placements gets one remark
+  if (!inPlace || !algorithm.outOfPlace) // a file that serves calls in place and out of place gets only one remark
     session.diags.remark(algorithm.collectiveRange, "the file defines its own collective without a postcondition, so "
                                                     "its output is not checked; name the collective with --collective");
   return imports::unknownCollective(algorithm, inPlace);

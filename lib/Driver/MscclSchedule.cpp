@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules for the MSCCL runtimes, which have few slots and may cut a message of several slots into single slots. The
-// scheduler counts messages, because it assumes that each fills one slot. Most of its programs end even after the cut,
-// and they have fewer steps than a program with small messages. A program that does not end is scheduled again with
-// messages of one slot, which cannot be cut. For these the scheduler's assumption holds.
+// Schedules for the MSCCL runtimes, which have few FIFO slots and can cut a message of several slots into messages of
+// one slot. The scheduler assumes that each message fills one FIFO slot. Most of its programs terminate even after the
+// cut, and they have fewer steps than programs with small messages. If a program deadlocks after the cut, it is
+// scheduled again with messages of one slot. These cannot be cut, so the scheduler's assumption holds for them.
 #include "Products.h"
 #include "gc3/Emit/MscclXml.h"
 #include "gc3/Verify/Verify.h"
@@ -21,8 +21,8 @@ static schedule::Options optionsFor(const Options &options, const ir::Instructio
   return result;
 }
 
-/// Returns true if the program deadlocks after the cut. Returns false for programs that cannot be exported anyway,
-/// because they may become large.
+/// Returns true if the program deadlocks after the cut. If the program cannot be exported, returns false without
+/// cutting it, because its cut can be very large.
 static bool deadlocksWhenCut(const ir::Program &program, emit::MscclDialect dialect) {
   SourceManager nothing;
   Diagnostics silent(nothing, 1);

@@ -42,7 +42,7 @@ using EnumOption = cl::opt<Value, false, NamedValue<Value>>;
 
 enum class Color : uint8_t { Auto, Always, Never };
 
-/// The options live as long as the parse: nothing global.
+/// The options of the command line. The table exists only during the parse, so no option is a global variable.
 struct Table {
   cl::OptionCategory output{"Output"};
   cl::OptionCategory input{"Input"};
@@ -180,14 +180,14 @@ static std::string dashed(const cl::Option &option) {
   return (isShort ? "-" : "--") + option.ArgStr.str();
 }
 
-/// Returns the option that selects the kind of input.
+/// Returns the option that selects this kind of input.
 static const char *spelling(From from) {
   switch (from) {
   case From::Source: return "--from=gc3";
   case From::InstructionDag: return "--from=inst-dag";
   case From::GC3IR: return "--from=gc3-ir";
   case From::MscclXml: return "--from=msccl-xml";
-  case From::Bundle: break; // recognized only by its content
+  case From::Bundle: break; // no option: a bundle is recognized by its content
   }
   return "";
 }
@@ -201,7 +201,7 @@ struct Rule {
 
 } // namespace
 
-/// Returns true if gc3c prints information about itself; then there is no input.
+/// Returns true if gc3c only prints information about itself, so that there is no input.
 static bool isQuery(const Table &table) {
   return table.listStd || given(table.explain);
 }
@@ -222,15 +222,15 @@ static void addVerifyOnlyRules(const Table &table, std::vector<Rule> &rules) {
       {table.verifyOnly && table.verify == VerifyMode::Off, "--verify-only and --verify=off leave nothing to do"});
 }
 
-/// Returns a set with one kind of input.
+/// Returns the bit of an input kind in a set of kinds.
 static unsigned bit(From from) {
   return 1u << static_cast<unsigned>(from);
 }
 
-/// One more kind of input: a bundle that is read to be printed.
+/// The bit of one more kind of input: a bundle that is only printed (--dump).
 static constexpr unsigned dumped = 1u << (static_cast<unsigned>(From::Bundle) + 1);
 
-/// Returns the kinds that the inputs can have, according to the command line.
+/// Returns the set of kinds that the inputs can have according to the command line.
 static unsigned inputKinds(const Table &table) {
   if (isQuery(table))
     return 0;
@@ -246,15 +246,16 @@ static unsigned inputKinds(const Table &table) {
   return kinds;
 }
 
-/// Adds rules against options for stages that do not run.
+/// Adds rules against options that affect only stages that do not run.
 static void addStageRules(const Table &table, std::vector<Rule> &rules) {
   const unsigned source = bit(From::Source);
   const unsigned dag = bit(From::InstructionDag);
   const unsigned xml = bit(From::MscclXml);
   const unsigned all = source | dag | bit(From::GC3IR) | xml | bit(From::Bundle);
-  // MSCCL XML is cut into steps of one slot when it is written, and when --verify-only verifies it.
+  // --max-ops also limits the steps of a program that is cut into steps of one slot. This happens when a program is
+  // written as MSCCL XML, and when --verify-only verifies MSCCL XML.
   const unsigned cut = table.emit == Emit::MscclXml ? all : table.verifyOnly ? xml : 0;
-  // Each option, with the inputs for which its stage runs.
+  // Each option, and the inputs for which its stage runs.
   const std::pair<const cl::Option &, unsigned> stageOptions[] = {
       {table.defines, source},
       {table.includes, source | (table.collective.empty() ? 0 : xml)},
@@ -280,7 +281,8 @@ static void addStageRules(const Table &table, std::vector<Rule> &rules) {
     rules.push_back({given(option) && !(inputs & kinds), dashed(option) + " has no effect on " + what});
 }
 
-/// The option that writes files with the suffix of `path`; empty: a bundle can have this name.
+/// Returns the option that writes files with the suffix of `path`. Returns an empty string if a bundle can have this
+/// suffix.
 static std::string optionOfSuffix(llvm::StringRef path) {
   static constexpr std::pair<const char *, const char *> options[] = {
       {".html", "--emit=html"},         {".dot", "--emit=dot"},       {".xml", "--emit=msccl-xml"},
@@ -364,8 +366,8 @@ static bool parseDefines(const Table &table, Options &options) {
   return true;
 }
 
-/// LLVM suggests the nearest option for each unknown one. For one letter, and for the options of other compilers, that
-/// is no help.
+/// Replaces LLVM's error for an unknown option, which suggests the option with the nearest spelling. This suggestion
+/// does not help if the unknown option is one letter or an option of other compilers.
 static std::string withoutPoorSuggestion(const std::string &errors, llvm::ArrayRef<const char *> arguments) {
   const auto isUnknown = [&](llvm::StringRef argument) {
     return argument.startswith("-") && errors.find("'" + argument.str() + "'") != std::string::npos;
@@ -393,7 +395,8 @@ static bool usesColor(Color color) {
          (color == Color::Auto && llvm::errs().has_colors() && (!noColor || *noColor == '\0'));
 }
 
-/// LLVM has an option --color of its own, which takes other values. The first call here registers it.
+/// Removes LLVM's own option --color, which takes other values than gc3c's. HideUnrelatedOptions() registers LLVM's
+/// option.
 static void removeOptionOfLlvm() {
   cl::HideUnrelatedOptions(cl::getGeneralCategory());
   if (cl::Option *color = cl::getRegisteredOptions().lookup("color"))
@@ -452,7 +455,8 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
   options.sema.maxSteps = table.maxSteps;
   options.sema.maxSlots = table.maxSlots;
   options.lower.fuse = !table.noFusion;
-  // Allows for transfers, which are two instructions, in a few parallel instances each.
+  // A chunk operation between ranks becomes two instructions in each parallel instance. The factor 8 allows a few
+  // instances for each operation.
   options.lower.maxInstructions = std::min<uint64_t>(8 * table.maxOps, lower::MaxInstructions);
   options.lower.maxSlots = table.maxSlots;
   options.schedule.fifoSlots = table.fifoSlots;

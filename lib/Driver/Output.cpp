@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces output files atomically: all are prepared before the first is renamed.
+// Replaces output files atomically: all temporary files are complete before the first of them is renamed.
 #include "Output.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -14,7 +14,8 @@ namespace fs = llvm::sys::fs;
 
 namespace {
 
-/// An output in progress: in a temporary file, or not yet written if its path cannot be replaced.
+/// An output in progress. Its bytes are in a temporary file, or not yet written if the file at its path cannot be
+/// replaced.
 class Pending {
 public:
   explicit Pending(const OutputFile &file) : file(file) {}
@@ -22,7 +23,7 @@ public:
   Pending &operator=(const Pending &) = delete;
   ~Pending() { discard(); }
 
-  /// Both return an empty string, or an error message.
+  /// prepare() and commit() return an empty string on success, else an error message.
   std::string prepare();
   std::string commit();
 
@@ -41,8 +42,7 @@ private:
 
 } // namespace
 
-/// Returns the file that a path leads to through symbolic links. If there is no file yet, returns its path in the real
-/// directory.
+/// Returns the path with all symbolic links resolved. If the file does not exist, resolves only its directory.
 static std::string resolved(const std::string &path) {
   llvm::SmallString<256> real;
   if (!fs::real_path(path, real))
@@ -72,7 +72,8 @@ std::string Pending::writeDirectly() {
   return takeError(out);
 }
 
-/// Does not use LLVM's TempFile, which replaces each '%' in a path by a random digit.
+/// Creates a temporary file next to the target. Does not use LLVM's TempFile, which replaces each '%' in a path by a
+/// random digit.
 std::error_code Pending::openTemporary(int &descriptor) {
   std::error_code error;
   unsigned attempt = 0;
@@ -126,11 +127,12 @@ bool gc3::driver::sameFile(const std::string &a, const std::string &b) {
 }
 
 std::optional<WriteFailure> gc3::driver::writeOutputs(llvm::ArrayRef<OutputFile> files) {
-  std::deque<Pending> pending; // a deque, because its elements never move
+  std::deque<Pending> pending; // a deque, because its elements never move in memory
   for (const OutputFile &file : files)
     if (std::string problem = pending.emplace_back(file).prepare(); !problem.empty())
       return WriteFailure{file.path, problem};
-  // Outputs without a temporary file come first: they can still fail, while a rename rarely does.
+  // Outputs without a temporary file are written first, because such a write can still fail, while a rename rarely
+  // fails.
   for (bool renames : {false, true})
     for (size_t i = 0; i != files.size(); ++i)
       if (pending[i].renames() == renames)
@@ -139,11 +141,12 @@ std::optional<WriteFailure> gc3::driver::writeOutputs(llvm::ArrayRef<OutputFile>
   return std::nullopt;
 }
 
-/// Returns the path as make and Ninja read it: with gcc's escapes and an escape for the colon. In targets, make needs
-/// an escape for '%', but CMake cannot read it. Backslashes are doubled only before an escaped character.
+/// Returns the path as make and Ninja read it: with the escapes that gcc writes, and an escaped colon. Does not escape
+/// '%', although make needs this in targets, because CMake cannot read that escape. Doubles backslashes only before an
+/// escaped character.
 static std::string escaped(llvm::StringRef path) {
   std::string out;
-  size_t backslashes = 0; // at the end of `out`
+  size_t backslashes = 0; // number of backslashes at the end of `out`
   for (char c : path) {
     if (llvm::StringRef(" \t#:").contains(c))
       out.append(backslashes + 1, '\\');

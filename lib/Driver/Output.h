@@ -9,7 +9,7 @@
 
 namespace gc3::driver {
 
-/// Returns true if both paths name one file, or will do so when it exists.
+/// Returns true if both paths name the same file, which need not exist yet.
 bool sameFile(const std::string &a, const std::string &b);
 
 struct OutputFile {
@@ -22,14 +22,15 @@ struct WriteFailure {
   std::string problem;
 };
 
-/// Writes all files or leaves all as they were: each is written to a temporary file next to it, and when all are
-/// complete, they are renamed in order. A symbolic link stays, and its target is replaced. A path that is not a regular
-/// file (a pipe, a device) cannot be replaced; it is written directly, after the temporary files and before the
-/// renames. Returns nothing on success.
+/// Writes all files, or leaves all unchanged: writes each file to a temporary file next to it, and renames the
+/// temporary files in order when all are complete. If a path is a symbolic link, replaces its target and keeps the
+/// link. A path that is not a regular file (a pipe, a device) cannot be replaced; it is written directly, after the
+/// temporary files and before the renames. Returns nothing on success.
 std::optional<WriteFailure> writeOutputs(llvm::ArrayRef<OutputFile> files);
 
 /// Returns a rule for make, as C compilers write it: `target` depends on `files`. With `phony`, each file is also a
-/// target without prerequisites, so that make does not stop if a file was removed. Paths must not have line breaks.
+/// target without prerequisites, so that make does not stop if the file no longer exists. Paths must not contain line
+/// breaks.
 std::string dependencyRule(llvm::StringRef target, llvm::ArrayRef<std::string> files, bool phony);
 
 } // namespace gc3::driver

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sema → Lower → Schedule → Verify → Emit. A program's IR is freed when the next one is complete.
+// Sema → Lower → Schedule → Verify → Emit. Frees each IR of a program as soon as the next IR is complete.
 #include "Pipeline.h"
 #include "BundleClaims.h"
 #include "InputKind.h"
@@ -44,7 +44,8 @@ bool Pipeline::compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out) {
   std::optional<ir::InstructionDag> instructions;
   {
     auto timer = session.times.start("lower");
-    ir::ChunkDag operations = std::move(dag); // freed with this block; with `dag = {}` they would keep their memory
+    // freed at the end of this block; `dag = {}` would keep the memory of its arrays
+    ir::ChunkDag operations = std::move(dag);
     instructions = lower::lower(operations, options.lower, session.diags);
   }
   return instructions && compileProgram(std::move(*instructions), out);
@@ -90,7 +91,8 @@ bool Pipeline::printSyntax(llvm::StringRef text, llvm::raw_ostream &out) {
   return true;
 }
 
-/// Returns true, with an error, if the text begins like another kind of input, which the parser could not recognize.
+/// Reports an error and returns true if the text begins like another kind of input, which the parser would reject with
+/// a syntax error.
 static bool isNoSource(Session &session, llvm::StringRef text) {
   const char *advice = nullptr;
   switch (kindByContent(text)) {
@@ -117,7 +119,7 @@ bool Pipeline::compileSource(llvm::StringRef text, llvm::raw_ostream &out) {
   return !session.diags.hasErrors() && compileAll(std::move(dags), out);
 }
 
-/// Compiles from the text of an IR.
+/// Compiles the programs in the text of an IR.
 template <typename IR>
 bool Pipeline::compileText(Reader<IR> read, llvm::StringRef text, llvm::raw_ostream &out) {
   std::vector<IR> parts;
@@ -139,8 +141,8 @@ bool Pipeline::compileText(Reader<IR> read, llvm::StringRef text, llvm::raw_ostr
   return compileAll(std::move(parts), out);
 }
 
-/// A file for calls in place and out of place must be correct for both. The result is the program for calls out of
-/// place, which a gc3 runtime also runs in place.
+/// Compiles an algorithm for the MSCCL runtimes. If the file serves calls in place and calls out of place, checks both.
+/// The result is then the program for calls out of place, because a gc3 runtime also runs it in place.
 bool Pipeline::compileMsccl(llvm::StringRef text, llvm::raw_ostream &out) {
   std::optional<imports::MscclAlgorithm> algorithm;
   std::vector<ir::Program> modes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages, from the kind of the input to the requested output.
+// Runs the stages from the one that reads the input to the one that writes the requested output.
 #pragma once
 
 #include "Session.h"
@@ -8,7 +8,7 @@
 
 namespace gc3::driver {
 
-/// Returns the budgets for inputs that are read without being evaluated.
+/// Returns the budgets for texts of IRs and for bundles, which gc3c reads without evaluating a program.
 ir::ReadOptions readOptions(const Options &options);
 
 class Pipeline {
@@ -18,7 +18,7 @@ public:
   /// Compiles the text of the input into the result. Returns false after an error; then `result` must not be used.
   bool compile(llvm::StringRef text, std::string &result);
 
-  /// Returns the number of instructions of all programs, as scheduled.
+  /// Returns the number of GC3-IR steps of all programs.
   uint64_t instructions() const;
 
   /// The programs that were scheduled or read, and their verdicts.

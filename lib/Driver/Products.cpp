@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the writer, after checks that it can write the program.
+// Checks that the requested format can hold the program, and calls the writer of this format.
 #include "Products.h"
 #include "gc3/Emit/Dot.h"
 #include "gc3/Emit/Html.h"
@@ -53,7 +53,7 @@ static bool fitsFormat(Session &session, const Graph &graph) {
   return session.options.emit != Emit::Dot || fitsPicture(session, *graph.info, emit::dotNodes(graph), "nodes");
 }
 
-/// `edges`: the edges of a Chunk DAG, which does not contain them.
+/// `edges` holds the dependencies of a Chunk DAG, which does not contain them; other graphs contain their edges.
 template <typename Graph, typename... Edges>
 static void writeTextOrDot(Session &session, llvm::raw_ostream &out, const Graph &graph, const Edges &...edges) {
   auto timer = session.times.start("emit");
@@ -99,8 +99,8 @@ verify::Options gc3::driver::verifyOptions(const Options &options) {
           .maxSlots = options.sema.maxSlots};
 }
 
-/// Checks that the program ends with the messages and slots that MSCCL runtimes give it. Programs that gc3c scheduled
-/// do.
+/// Verifies that the program terminates with the messages and the number of FIFO slots that MSCCL runtimes use. A
+/// program that scheduleForMsccl() returned passes this check.
 bool gc3::driver::verifyCut(Session &session, const ir::Program &program) {
   uint64_t steps = 0;
   for (const ir::Step &step : program.steps)

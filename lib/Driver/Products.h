@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs that are made from the IRs of a program: texts, pictures, MSCCL XML.
+// Outputs that gc3c makes from the IRs of a program: texts, pictures, MSCCL XML.
 #pragma once
 
 #include "Session.h"
@@ -8,7 +8,7 @@
 
 namespace gc3::driver {
 
-/// Returns true if the output is made from the result of `stage`, and not from that of a later stage.
+/// Returns true if the requested output shows the result of `stage`, so that no later stage runs.
 bool wants(const Options &options, Emit stage);
 
 /// Returns false, with an error, if there are several programs and the output can hold only one.
@@ -18,17 +18,20 @@ bool checkNumber(Session &session, const std::vector<const ir::ProgramInfo *> &p
 bool writeGraph(Session &session, const ir::ChunkDag &dag, llvm::raw_ostream &out);
 bool writeGraph(Session &session, const ir::InstructionDag &dag, llvm::raw_ostream &out);
 
-/// Schedules for --emit=msccl-xml, so that the program ends however MSCCL runtimes cut its messages, if the format can
-/// express it. Fails with a diagnostic as the scheduler does. Linear in the slots that messages move.
+/// Schedules the instructions for --emit=msccl-xml. If the format can express the program, the program terminates
+/// however the MSCCL runtimes cut its messages. Fails with a diagnostic if the scheduler fails. Linear in the slots
+/// that messages move.
 std::optional<ir::Program> scheduleForMsccl(const Options &options, const ir::InstructionDag &dag, Diagnostics &diags);
 
-/// Writes the requested output of a verified program, if each program has its own output. Returns false after an error.
+/// Writes the output of a verified program. Writes nothing if the output is a bundle or a verdict, which cover all
+/// programs. Returns false after an error.
 bool writeProgram(Session &session, const ir::Program &program, llvm::raw_ostream &out);
 
 /// Returns the options for Verify: the limits of the target, and how to compare contributions.
 verify::Options verifyOptions(const Options &options);
 
-/// Verifies the program as the MSCCL runtimes run it for large buffers. Returns false after an error.
+/// Verifies the program with its messages cut as the MSCCL runtimes cut them for large buffers. Returns false after an
+/// error.
 bool verifyCut(Session &session, const ir::Program &program);
 
 /// Reports a finding of Verify.

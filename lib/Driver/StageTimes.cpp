@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of --time-report.
+// Measures the stages and prints the table of --time-report.
 #include "StageTimes.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -10,8 +10,8 @@
 
 using namespace gc3::driver;
 
-/// Returns the peak memory of the process in MiB. Does not use getrusage(), which includes the program that ran in this
-/// process before it executed gc3c.
+/// Returns the peak memory of the process in MiB. Does not use getrusage(), because its peak also includes the memory
+/// that the process used before it executed gc3c.
 static double peakMemory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

@@ -14,10 +14,10 @@ namespace gc3::driver {
 
 class StageTimes {
 public:
-  /// `reports`: print() will be called, so peak memory is measured.
+  /// If `reports` is true, the caller will call print(), so timers also measure the peak memory.
   explicit StageTimes(bool reports) : reports(reports) {}
 
-  /// Adds the time until its destruction to its stage.
+  /// Adds the time from its creation to its destruction to its stage.
   class Timer {
   public:
     Timer(StageTimes &times, size_t stage) : times(times), stage(stage) {}
@@ -32,9 +32,9 @@ public:
   };
 
   Timer start(const char *stage);
-  /// Prints a line per stage in the order of their first start: milliseconds, and the process's peak memory at its end.
-  /// Then prints the sums and, unless `instructions` is 0, instructions per second and bytes of peak memory per
-  /// instruction of GC3-IR.
+  /// Prints a line per stage, in the order in which the stages first started: the milliseconds, and the peak memory of
+  /// the process when the stage ended. Then prints the sums. Unless `instructions` is 0, also prints instructions per
+  /// second, and bytes of peak memory per instruction of GC3-IR.
   void print(llvm::raw_ostream &out, uint64_t instructions) const;
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares buffers first, so that the collective that is then evaluated is no larger than the program.
+// First compares the buffers. So the standard collective, which is evaluated only then, is no larger than the program's
+// own.
 #include "StandardPromise.h"
 #include "gc3/Common/StandardCollective.h"
 #include "gc3/Sema/Sema.h"
@@ -22,7 +23,7 @@ static std::string describe(const char *buffer, const ir::Shape &shape) {
 
 namespace {
 
-/// Checks one program that has the name of a standard collective.
+/// Checks one program whose collective has the name of a standard collective.
 class Check {
 public:
   Check(Session &session, const StandardCollective &standard, const ir::ProgramInfo &info)
@@ -76,7 +77,7 @@ bool Check::checkBuffer(const char *name, Blocks wanted, llvm::ArrayRef<uint8_t>
   return true;
 }
 
-/// Returns the text of a program without steps that implements the standard collective in the same buffers.
+/// Returns the text of a program without steps that implements the standard collective with buffers of the same size.
 std::string Check::wantedText() const {
   return "program wanted implements " + own.name + "(ranks = " + std::to_string(own.ranks) +
          ", chunks = " + std::to_string(own.input.chunks) + (root ? ", root = " + std::to_string(*root) : "") +

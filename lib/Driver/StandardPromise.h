@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callers of a standard collective rely on its promises.
+// Checks that a collective with a standard name keeps the promises of the standard collective. Callers rely on them.
 #pragma once
 
 #include "Session.h"
@@ -7,8 +7,8 @@
 
 namespace gc3::driver {
 
-/// Checks a program whose collective has a standard name: it must have the buffers and the promises of the standard
-/// collective, either in place or out of place. Returns false after an error. Linear in output chunks and
+/// Checks a program whose collective has a standard name. Its buffers and its postcondition must be those of the
+/// standard collective, in place or out of place. Returns false after an error. Linear in output chunks and
 /// contributions.
 bool checkStandardPromise(Session &session, const ir::ProgramInfo &info);
 

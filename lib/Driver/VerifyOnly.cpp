@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints one verdict per file. Each file is compiled up to GC3-IR, or read, in its own session.
+// Prints one verdict per file. Each file has its own session, and is compiled to GC3-IR or read as GC3-IR.
 #include "VerifyOnly.h"
 #include "Input.h"
 #include "InputKind.h"
@@ -18,7 +18,7 @@ static std::string describe(const ir::Program &program, const verify::Verdict &v
          (collective.inPlace() ? ", in place, " : ", out of place, ") + quantity(verdict.minSlots, "slot");
 }
 
-/// Returns verdict and reason, without the file's name.
+/// Returns the verdict and its reason, without the file's name.
 static std::string verdictOf(llvm::StringRef path, const Diagnostics &diags, const Pipeline &pipeline) {
   for (const Diagnostic &record : diags.all()) {
     if (record.severity != Severity::Error)
@@ -57,8 +57,9 @@ static bool verifyFile(const std::string &path, const Options &options, Diagnost
     pipeline.compile(file->getBuffer(), nothing);
   else
     session.diags.error(DiagId::CannotRead, {}, "cannot read '" + path + "': " + problem);
-  llvm::outs() << visible(path + ": " + verdictOf(path, session.diags, pipeline)) << '\n'; // always one line
-  llvm::outs().flush();                                                                    // before the diagnostics
+  // one line, because visible() escapes line breaks
+  llvm::outs() << visible(path + ": " + verdictOf(path, session.diags, pipeline)) << '\n';
+  llvm::outs().flush(); // the verdict appears before the diagnostics
   printer.print(session.diags, path);
   return !session.diags.hasErrors();
 }

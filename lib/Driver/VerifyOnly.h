@@ -6,8 +6,8 @@
 
 namespace gc3::driver {
 
-/// Prints a line for each of `options.verifyOnly` (docs/verification.md), and errors to standard error. Returns the
-/// exit code: 1 if a file has an error.
+/// Prints a verdict line for each file of `options.verifyOnly` (format: docs/verification.md), and errors to standard
+/// error. Returns the exit code: 1 if a file has an error, else 0.
 int verifyFiles(const Options &options);
 
 } // namespace gc3::driver

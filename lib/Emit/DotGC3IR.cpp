@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws GC3-IR as a graph: the cluster of a rank has a cluster per thread block, with the steps in order. Linear.
+// Draws GC3-IR as a graph. The cluster of a rank contains a cluster per thread block, which contains the steps in
+// order. Linear.
 #include "DotParts.h"
 #include "gc3/Emit/Dot.h"
 #include "gc3/Emit/Messages.h"
@@ -30,7 +31,7 @@ static void writeThreadBlock(llvm::raw_ostream &out, const Program &program, uin
     out << "      n" << block.firstStep + i << " [label=" << label(print) << ' ' << fillStyle(reduces(step.opcode))
         << "]\n";
   }
-  for (uint32_t i = 1; i < block.stepCount; ++i) // a high weight, so that the steps form a column
+  for (uint32_t i = 1; i < block.stepCount; ++i) // with a high weight, so that Graphviz draws the steps as a column
     out << "      n" << block.firstStep + i - 1 << " -> n" << block.firstStep + i << " [weight=20 color=\"#3d4450\"]\n";
   out << "    }\n";
 }

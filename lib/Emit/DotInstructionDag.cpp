@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the Instruction DAG as a graph: the colour of a message shows its chain, which will share a channel. Linear.
+// Draws the Instruction DAG as a graph. Messages of one chain have one colour, because they will share a channel.
+// Linear.
 #include "DotParts.h"
 #include "gc3/Emit/Dot.h"
 #include "gc3/IR/InstructionDag.h"

@@ -56,7 +56,8 @@ const char *emit::fillStyle(bool reduces) {
 
 void emit::writeByRank(llvm::raw_ostream &out, uint32_t ranks, uint32_t nodes,
                        llvm::function_ref<uint32_t(uint32_t)> rankOf, llvm::function_ref<void(uint32_t)> write) {
-  std::vector<uint32_t> begin(ranks + 2); // a counting sort by rank: afterwards rank r is [begin[r], begin[r + 1])
+  std::vector<uint32_t> begin(ranks + 2); // for a counting sort by rank; after the sort, the nodes of rank r are
+                                          // order[begin[r]] to order[begin[r + 1] - 1]
   for (uint32_t node = 0; node != nodes; ++node)
     ++begin[rankOf(node) + 2];
   std::partial_sum(begin.begin(), begin.end(), begin.begin());

@@ -21,14 +21,16 @@ void beginGraph(llvm::raw_ostream &out, const char *level, const ir::ProgramInfo
 /// Writes the beginning of `subgraph cluster_ID` with a label, indented by `depth` levels.
 void beginCluster(llvm::raw_ostream &out, unsigned depth, const std::string &id, llvm::StringRef name);
 
-/// Attributes of edges: a dependency, true or false; a message on a channel, or on a chain that has no channel yet.
+/// Return the attributes of edges: for a dependency, true or false; for a message on a channel. While chains have no
+/// channel yet, `channel` is the number of the chain.
 const char *dependencyStyle(bool isFalse);
 std::string messageStyle(uint32_t channel);
 
-/// Returns the fill of nodes that compute, or of nodes that only move data.
+/// Returns the fill attribute of nodes that reduce, or of nodes that only move data.
 const char *fillStyle(bool reduces);
 
-/// Writes a cluster for each rank that has nodes, and calls `write` in it for each of the rank's nodes, in order.
+/// Writes a cluster for each rank that has nodes. Inside it, calls `write` for each node of the rank, in ascending
+/// order.
 void writeByRank(llvm::raw_ostream &out, uint32_t ranks, uint32_t nodes, llvm::function_ref<uint32_t(uint32_t)> rankOf,
                  llvm::function_ref<void(uint32_t)> write);
 

@@ -11,7 +11,7 @@
 using namespace gc3;
 using namespace gc3::ir;
 
-/// In the order of execution.
+/// The scripts of the page, in the order in which the browser executes them.
 static constexpr const char *scripts[] = {"model.js",    "colors.js", "layout.js",  "board.js",  "flights.js",
                                           "timeline.js", "source.js", "details.js", "player.js", "main.js"};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts the sending ends and the receiving ends of all connections, so that the two ends of one have the same index.
+// Sorts the sending ends and the receiving ends of all connections in the same way. The two ends of a connection then
+// have the same index.
 #include "gc3/Emit/Messages.h"
 #include <algorithm>
 #include <cassert>
@@ -19,7 +20,7 @@ struct End {
 
 } // namespace
 
-/// Returns the steps of a thread block that send, or that receive, as selected by `moves`.
+/// Returns the steps of a thread block whose opcode `moves` accepts: its sends, or its receives.
 static std::vector<uint32_t> stepsThatMove(const Program &program, uint32_t index, bool (*moves)(Opcode)) {
   std::vector<uint32_t> result;
   const ThreadBlock &block = program.threadBlocks[index];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks for what MSCCL files can't express, and for limits of their runtimes. Reports each kind of error once, at the
-// first place that has it. Linear in the program.
+// Checks that an MSCCL file can express the program, and that the program does not exceed the limits of the runtimes.
+// Reports each kind of error once, at the first place that has it. Linear in the program.
 #include "Msccl.h"
 #include "gc3/Common/StandardCollective.h"
 #include "gc3/IR/InPlace.h"
@@ -25,8 +25,9 @@ constexpr Limits rcclLimits{"RCCL", 64, 64};
 constexpr uint32_t mostSlotsPerStep = 71;
 constexpr uint32_t mostChannels = 32;
 constexpr uint32_t mostPeers = 32;       ///< per rank, channel and direction
-constexpr uint32_t mostWaitedFor = 128;  ///< thread blocks that others can wait for; their numbers take 8 bits
-constexpr uint32_t mostSlots = 1u << 15; ///< per rank and buffer; offsets take 16 bits
+constexpr uint32_t mostWaitedFor = 128;  ///< limit for the numbers of thread blocks that others wait for; the runtimes
+                                         ///< store these numbers in 8 bits
+constexpr uint32_t mostSlots = 1u << 15; ///< limit per rank and buffer; the runtimes store offsets in 16 bits
 constexpr size_t longestName = 255;
 
 class Checker {
@@ -109,8 +110,8 @@ void Checker::checkSizes() {
                         "is for calls of 0 bytes, which MSCCL runtimes leave to NCCL; raise the end of its sizes");
 }
 
-/// Checks the placement of in-place buffers. An MSCCL runtime gets only two addresses, and assumes that the collective
-/// determines where one buffer is in the other.
+/// Checks the placement of in-place buffers. An MSCCL runtime gets only the addresses of the two buffers, and derives
+/// the position of one buffer in the other from the collective.
 void Checker::checkPlacement() {
   const char *collective = mscclCollective(info.collective.name, dialect);
   if (!collective)

@@ -5,13 +5,13 @@
 
 using namespace gc3::ir;
 
-/// Returns the number of transfers that fit into NCCL's FIFO of eight steps: each takes four steps under Simple, and
-/// one step under LL or LL128.
+/// Returns the number of transfers that fit into NCCL's FIFO, which has eight steps. A transfer takes four of these
+/// steps under Simple, and one under LL or LL128.
 uint32_t gc3::emit::mscclSlots(Protocol protocol) {
   return protocol == Protocol::Simple ? 2 : 8;
 }
 
-/// Appends the parts of a step; only the first one waits.
+/// Appends the one-slot parts of a step to `parts`. Only the first part has the waits of the step.
 static void cut(Step step, std::vector<Step> &parts) {
   uint32_t count = step.count;
   for (step.count = 1; count != 0; --count) {

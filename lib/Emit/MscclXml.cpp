@@ -68,8 +68,8 @@ static uint32_t channels(const Program &program) {
   return highest + 1;
 }
 
-/// Writes the range of sizes. RCCL runs calls of up to and including maxBytes, 0 for no limit; MSCCL runs calls of less
-/// than maxBytes.
+/// Writes the range of sizes. `maxBytes` is the largest size in RCCL's files, where 0 means no limit, and the first
+/// size above the range in MSCCL's files.
 void Writer::writeSizes() {
   static constexpr uint64_t most = std::numeric_limits<int64_t>::max();
   uint64_t end = program.info->maxBytes;
@@ -107,7 +107,7 @@ void Writer::writeStep(const ThreadBlock &block, uint32_t index) {
     wait(numbered(block, program.waits[step.waitBegin + i]));
     out << " hasdep=\"0\"/>\n";
   }
-  // If the step uses only one of source and destination, both attributes get this slot.
+  // If the step has only a source or only a destination, both attributes get this slot.
   MscclSlot source = readsSrc(step.opcode) ? layout.source(block, step) : layout.destination(block, step);
   MscclSlot destination = writesDst(step.opcode) ? layout.destination(block, step) : source;
   out << "      <step";

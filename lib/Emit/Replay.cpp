@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// First computes the ticks: each thread block runs until a step depends on one without a tick, and resumes when that
-// step gets its tick. Then executes the steps on symbolic values, in the order of their ticks. Both passes are linear.
+// First computes the ticks: runs each thread block until a step depends on a step without a tick, and resumes the
+// thread block when this other step gets its tick. Then executes the steps on symbolic values, in the order of their
+// ticks. Both passes are linear.
 #include "gc3/Emit/Replay.h"
 #include "gc3/IR/SlotTracker.h"
 #include <algorithm>
@@ -29,7 +30,7 @@ private:
   const Program &program;
   Replay &replay;
   std::vector<uint32_t> position;    // by thread block: number of its steps that have a tick
-  std::vector<uint32_t> nextWaiter;  // by thread block: the next one that waits for the same step
+  std::vector<uint32_t> nextWaiter;  // by thread block: the next thread block that waits for the same step
   std::vector<uint32_t> firstWaiter; // by step: the first thread block that waits for it
   std::vector<uint32_t> ready;
 };
@@ -55,7 +56,7 @@ private:
 
 } // namespace
 
-/// Visits all steps that must end before this one can begin.
+/// Calls `visit` for every step that must end before `step` can begin.
 template <typename Visit>
 void Clock::dependencies(uint32_t block, uint32_t step, Visit visit) const {
   const ThreadBlock &own = program.threadBlocks[block];

@@ -12,7 +12,7 @@ namespace fbs = gc3::bundle::fbs;
 
 namespace {
 
-/// The sections after the manifest, consecutive as in the file.
+/// The sections that follow the manifest, in the order of the file and without the manifest.
 class Body {
 public:
   explicit Body(size_t expectedSize) { bytes.reserve(expectedSize); }
@@ -81,8 +81,8 @@ static void checkSection(flatbuffers::FlatBufferBuilder &builder, const Postcond
   runs.reserve(post.runs.size());
   for (const Run &run : post.runs)
     runs.emplace_back(run.rank, run.index, run.rankStride, run.indexStride, run.length);
-  // Separate statements, here and below: the order in which arguments are evaluated depends on the compiler, but the
-  // bytes of a bundle must not.
+  // Each vector is created in a statement of its own, here and below. The order in which arguments of a call are
+  // evaluated depends on the compiler, but the bytes of a bundle must not depend on it.
   auto valueBegin = builder.CreateVector(post.valueBegin);
   auto values = builder.CreateVectorOfStructs(runs);
   auto rowOfRank = builder.CreateVector(post.rowOfRank);
@@ -145,7 +145,7 @@ static void rankSection(flatbuffers::FlatBufferBuilder &builder, const Program &
   builder.Finish(section, bundle::rankProgramIdentifier);
 }
 
-/// Returns the number of input chunks in each output chunk of the postcondition, or 0 if the numbers differ.
+/// Returns the number of input chunks in a value of the postcondition, or 0 if values have different numbers.
 static uint32_t contributions(const Postcondition &post) {
   uint64_t common = 0;
   for (uint32_t value = 0; value != post.valueCount(); ++value) {

@@ -19,8 +19,8 @@ void Capacity::begin() {
   left = limits;
 }
 
-/// Returns true if the link and all its bounds have capacity for another chunk. A bound that names the link twice
-/// counts it twice.
+/// Returns true if the link and all its bounds have capacity for another chunk. A bound that lists the link twice needs
+/// capacity for two chunks.
 bool Capacity::allows(uint32_t link) const {
   if (left[link] == 0)
     return false;

@@ -19,8 +19,8 @@ public:
 private:
   const uint32_t links;
   const topology::BoundsOfLinks boundsOf;
-  std::vector<uint32_t> limits; ///< by link, then by bound
-  std::vector<uint32_t> left;   ///< remaining in this step
+  std::vector<uint32_t> limits; ///< chunks per step, first by link, then by bound
+  std::vector<uint32_t> left;   ///< chunks that still fit into this step, in the same order
 };
 
 } // namespace gc3::greedy

@@ -47,7 +47,7 @@ std::optional<Compose> Compose::find(const Topology &whole, const Topology &limi
   return found;
 }
 
-/// Takes the topology inside machines from `whole`, and between machines from `limits`.
+/// Extracts the topology inside each machine from `whole`, and the topology between machines from `limits`.
 void Compose::separate(const Topology &whole) {
   const auto machines = static_cast<uint32_t>(inside.size());
   std::vector<uint32_t> ranksOf(machines, 0), linksBetween;
@@ -87,9 +87,9 @@ void Compose::demandBetween() {
     addChunk(betweenDemand, machineOf[demand.sourcesOf(chunk)[0].rank]);
 }
 
-/// Chooses the chunk for each chunk of `betweenDemand`. Between machines, all chunks of one machine are equivalent. So
-/// a chunk that first leaves its machine from some rank becomes a chunk of that rank, as long as one is left: a chunk
-/// of another rank would first have to move to that rank.
+/// Maps each chunk of `betweenDemand` to a chunk of `demand`. The algorithm between machines does not distinguish the
+/// chunks of one machine. So if a chunk first leaves its machine from some rank, it becomes a chunk of that rank, as
+/// long as one is left. A chunk of another rank would first have to move to that rank.
 void Compose::assign(const Algorithm &outside) {
   constexpr uint32_t None = UINT32_MAX;
   chunkOf.assign(demand.chunks(), None);
@@ -115,7 +115,8 @@ void Compose::assign(const Algorithm &outside) {
     }
 }
 
-/// Returns, by rank, how many chunks begin there or enter its machine there, summed over the rank's orbit.
+/// Returns, by rank, the number of chunks that start on the rank or enter its machine there. The number is summed over
+/// the ranks of the same orbit.
 std::vector<uint32_t> Compose::arrivals(const Algorithm &outside) const {
   std::vector<uint32_t> ofOrbit(demand.ranks, 0), result;
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
@@ -127,7 +128,7 @@ std::vector<uint32_t> Compose::arrivals(const Algorithm &outside) const {
   return result;
 }
 
-/// Solves one machine, and keeps the best of several tries.
+/// Solves one machine several times, and keeps the solution with the fewest steps.
 End Compose::solveInside(Inside &problem, Random &random, const Stops &stops) const {
   constexpr uint32_t tries = 8;
   const topology::Part &part = inside[problem.machine];
@@ -154,8 +155,8 @@ End Compose::solveInside(Inside &problem, Random &random, const Stops &stops) co
   return End::Found;
 }
 
-/// Solves all machines. Chunks that arrive on a rank continue along up to 1, 2, 4 or 8 trees (see Tree); this limit is
-/// random. With more trees links are used more evenly, but each chunk travels for longer.
+/// Solves all machines. The chunks that arrive on a rank continue along at most 1, 2, 4 or 8 trees (see Tree); the
+/// limit is random. More trees use the links more evenly, but have longer paths.
 End Compose::solveMachines(const std::vector<uint32_t> &arrivals, Random &random, const Stops &stops) {
   const uint32_t mostTrees = 1u << random.below(4);
   const uint32_t most = *std::max_element(arrivals.begin(), arrivals.end());

@@ -6,8 +6,8 @@ namespace gc3::greedy {
 /// The result of a try.
 enum class End {
   Found,
-  Stopped, ///< by the caller's `stops`
-  Stuck,   ///< no link can take a chunk, although chunks are missing
+  Stopped, ///< the caller's `stops` returned true
+  Stuck,   ///< no link can send a chunk, although ranks still lack chunks
 };
 
 } // namespace gc3::greedy

@@ -42,8 +42,8 @@ void Flood::start() {
   missing = static_cast<uint64_t>(demand.chunks()) * (topology.ranks - 1);
 }
 
-/// Returns the chunks that the link's target rank lacks and that no faster link can bring: no source rank of a faster
-/// link to the target has the chunk or gets it in this step.
+/// Returns the chunks that the link can send, that its target rank lacks, and that no faster link can bring. A faster
+/// link to the target can bring a chunk if its source rank has the chunk or gets it in this step.
 uint64_t Flood::useful(uint32_t number, uint32_t word) const {
   const Link &link = topology.links[number];
   uint64_t chunks =
@@ -53,7 +53,8 @@ uint64_t Flood::useful(uint32_t number, uint32_t word) const {
   return chunks;
 }
 
-/// Returns the chunk that the fewest ranks have, of up to four random useful ones; None if there is none.
+/// Examines up to four random useful chunks, and returns the chunk that the fewest ranks have. Returns None if no chunk
+/// is useful.
 uint32_t Flood::pick(uint32_t link, Random &random) const {
   constexpr uint32_t mostSamples = 4;
   const uint32_t first = random.below(words), rotation = random.below(64);

@@ -42,9 +42,11 @@ public:
   }
 
   std::optional<Algorithm> run() {
-    constexpr size_t mostSends = 50'000; // with more, a symmetric algorithm is good enough, and its program is shorter
+    constexpr size_t mostSends = 50'000; // a symmetric algorithm with more sends is kept without another search: it is
+                                         // good enough, and its program is shorter
     if (const std::optional<Symmetric> symmetric = Symmetric::find(topology, demand, options.stops)) {
-      // The search can get stuck if bounds let only some of the ranks proceed at a time.
+      // The search for one point can get stuck if bounds let only some of the ranks send at a time. Then the search
+      // below handles all ranks.
       searchIn(symmetric->topology(), symmetric->share(), symmetric->orbits(), symmetric->points(),
                [&](Algorithm &&part) { return symmetric->expand(part); });
       if (isOver() || (best && best->sends.size() > mostSends))
@@ -61,8 +63,8 @@ public:
 private:
   bool isOver() const { return end == End::Stopped || (best && best->totalRounds() <= bound); }
 
-  /// Searches for an algorithm for the whole problem or for a share. `expand` turns an algorithm for the share into one
-  /// for the whole, which has `times` as many sends.
+  /// Searches for an algorithm for the whole problem or for a share. `expand` turns an algorithm for the share into an
+  /// algorithm for the whole problem, which has `times` as many sends.
   template <typename Expand>
   void searchIn(const Topology &limits, const Demand &part, const std::vector<uint32_t> &orbits, uint32_t times,
                 Expand expand) {
@@ -85,11 +87,12 @@ private:
       keep(bestOf(std::move(*composed), limits));
   }
 
-  /// Returns the best of several tries. Stops at the lower bound of rounds.
+  /// Returns the best of several tries. Ends early if a try reaches the lower bound of rounds.
   template <typename Method>
   std::optional<Algorithm> bestOf(Method method, const Topology &limits) {
     constexpr uint64_t workInAll = 20'000'000,
-                       workOfSend = 50; // a third of a second; the unit is one searchIn at a link
+                       workOfSend = 50; // work of all tries together, about a third of a second; one unit is the time
+                                        // to examine a link
     std::optional<Algorithm> kept;
     uint64_t tries = options.tries != 0 ? options.tries : 64;
     for (uint64_t t = 0; t < tries; ++t) {
@@ -118,9 +121,9 @@ private:
   const Topology &topology;
   const Demand &demand;
   const Options &options;
-  const bool isForAll;  ///< all ranks want all chunks
-  uint32_t bound = 0;   ///< lower bound of rounds
-  size_t sendLimit = 0; ///< most sends of an algorithm for the share
+  const bool isForAll;  ///< true if all ranks want all chunks
+  uint32_t bound = 0;   ///< lower bound on the number of rounds
+  size_t sendLimit = 0; ///< maximum number of sends of an algorithm for the share
   End end = End::Found; ///< result of the last try
   std::optional<Algorithm> best;
 };

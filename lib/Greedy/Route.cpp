@@ -24,7 +24,7 @@ Route::Route(const topology::Topology &topology, const algorithm::Demand &demand
 }
 
 bool Route::start(Random &random, const std::function<bool()> &stops) {
-  constexpr uint64_t workOfPacket = 16; // work per packet, because of the heaps
+  constexpr uint64_t workOfPacket = 16; // in units of StopCheck, because updates of the heaps are slow
   if (stops && stops())
     return false;
   StopCheck stop(stops);
@@ -46,7 +46,7 @@ bool Route::start(Random &random, const std::function<bool()> &stops) {
   return !stop.addWork(0);
 }
 
-/// Offers the packet to all links that bring it nearer to its target.
+/// Offers the packet to all links that bring it closer to its target.
 void Route::offer(uint32_t number, Random &random) {
   const Packet &packet = packets[number];
   const uint32_t hops = distance(packet.at, packet.target);
@@ -59,7 +59,8 @@ void Route::offer(uint32_t number, Random &random) {
   }
 }
 
-/// Finds the packet with the longest remaining way that can leave over the link. Returns false if there is none.
+/// Finds the packet with the longest remaining path that the link can send in this step. Returns false if there is
+/// none.
 bool Route::next(uint32_t link, uint32_t step, uint32_t &number) {
   auto &heap = offers[link];
   while (!heap.empty()) {
@@ -68,12 +69,12 @@ bool Route::next(uint32_t link, uint32_t step, uint32_t &number) {
     heap.pop_back();
     const Packet &packet = packets[number];
     if (packet.at == topology.links[link].from && packet.since != step)
-      return true; // else it has moved already
+      return true; // otherwise the packet has moved since this offer
   }
   return false;
 }
 
-/// Moves all packets of the chunk that are nearer to their targets on rank `to`.
+/// Sends the chunk to rank `to`. Moves all packets of the chunk that are closer to their targets there.
 void Route::send(uint32_t chunk, uint32_t to, uint32_t step) {
   for (uint32_t i = packetBegin[chunk]; i < packetBegin[chunk + 1]; ++i) {
     Packet &packet = packets[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A method for demands in which some ranks want a chunk. Each chunk travels on shortest ways, the packets with the
-// longest way first. The targets of a chunk share the common part of their ways.
+// A method for demands in which not all ranks want a chunk. Sends each chunk on shortest paths; a packet with a longer
+// remaining path goes first. The paths of one chunk to several targets share their common part.
 #pragma once
 
 #include "Capacity.h"
@@ -14,18 +14,18 @@ namespace gc3::greedy {
 
 class Route {
 public:
-  /// If `stops` returns true here, the object is incomplete, and `stops` must return true in run(), too.
+  /// If `stops` returns true in the constructor, the object is incomplete. Then `stops` must also return true in run().
   Route(const topology::Topology &topology, const algorithm::Demand &demand, uint32_t roundsPerStep,
         const std::function<bool()> &stops);
 
-  /// Makes one try.
+  /// Makes one try, and stores its algorithm in `found`.
   End run(Random &random, const std::function<bool()> &stops, algorithm::Algorithm &found);
 
 private:
-  /// A chunk on its way to one of its targets; `at` is the rank nearest to the target that has got the chunk.
+  /// The delivery of a chunk to one of its targets. `at` is the rank that has the chunk and is closest to the target.
   struct Packet {
     uint32_t chunk, target, at;
-    uint32_t since; ///< the step in which it arrived there; it leaves in a later step
+    uint32_t since; ///< the step in which the chunk arrived on rank `at`; the chunk can leave only in a later step
   };
 
   uint32_t distance(uint32_t from, uint32_t to) const {
@@ -43,9 +43,9 @@ private:
   const uint32_t roundsPerStep;
   Capacity capacity;
   topology::LinksOfRanks outgoing;
-  std::vector<uint16_t> distances; ///< hops, by target rank, then by source rank
+  std::vector<uint16_t> distances; ///< number of hops, by target rank, then by source rank
   std::vector<uint32_t> order;     ///< links, in random order
-  std::vector<Packet> packets;     ///< those of chunk c begin at packetBegin[c], in the order of its targets
+  std::vector<Packet> packets;     ///< packets of chunk c: from packetBegin[c] on, in the order of its targets
   std::vector<uint32_t> packetBegin;
   std::vector<std::vector<uint64_t>> offers; ///< by link: a heap of (distance, random number, packet)
   std::vector<uint32_t> moved;               ///< packets that moved in this step

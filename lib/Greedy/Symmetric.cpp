@@ -24,13 +24,13 @@ std::optional<Symmetric> Symmetric::find(const Topology &topology, const Demand 
   return found;
 }
 
-/// Sorts the chunks of each point by their source and targets relative to the point. Returns false if the points'
-/// chunks differ, or if stopped.
+/// Sorts the chunks of each point by their source and targets relative to the point. Returns false if two points have
+/// different chunks, or if stopped.
 bool Symmetric::alignChunks(const Demand &demand, const std::function<bool()> &stops) {
-  constexpr uint64_t workOfTarget = 16; // work per target, because of the vectors
+  constexpr uint64_t workOfTarget = 16; // in units of StopCheck, because making and sorting the vectors is slow
   StopCheck stop(stops);
-  using Vectors = std::vector<uint32_t>; // the source in its point, then the differences to ranks that want the chunk;
-                                         // no differences if all do
+  using Vectors = std::vector<uint32_t>; // the place of the source in its point, then the vectors from the source to
+                                         // the ranks that want the chunk; no vectors if all ranks want it
   std::vector<std::vector<std::pair<Vectors, uint32_t>>> own(classes.points());
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
     if (stop.addWork(workOfTarget * demand.targetsOf(chunk).size()))
@@ -71,13 +71,14 @@ void Symmetric::extractShare(const Demand &demand) {
   }
 }
 
-/// Adapts the bounds to the share. If n chunks of the first point use links of a class in a step, then n chunks use
-/// each link of the class. So a bound over m links of a class counts these chunks m times. Equal bounds are merged.
+/// Adapts the bounds to the share. If the first point sends n chunks over links of a class in a step, then in the whole
+/// problem each link of the class carries n chunks. So a bound over m links of a class counts these chunks m times.
+/// Equal bounds are merged.
 void Symmetric::limitLinks(const Topology &whole) {
   classOf.resize(whole.links.size());
   for (uint32_t i = 0; i < classes.links.size(); ++i)
     classOf[classes.links[i]] = i % classes.classes;
-  std::map<std::vector<uint32_t>, uint32_t> limits; // links per class → bandwidth
+  std::map<std::vector<uint32_t>, uint32_t> limits; // bandwidth by number of links in each class
   auto limit = [&](const std::vector<uint32_t> &counts, uint32_t bandwidth) {
     const auto [known, isNew] = limits.try_emplace(counts, bandwidth);
     known->second = std::min(known->second, bandwidth);

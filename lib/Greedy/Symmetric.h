@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds algorithms in which all points of a lattice act identically. Only the chunks of one point are routed, so the
-// problem is as small as its share. A point is a rank, or a machine.
+// Finds algorithms in which all points of a lattice act identically. A point is a rank, or a machine. The search
+// handles only the share of one point: the chunks that start there.
 #pragma once
 
 #include "gc3/Algorithm/Algorithm.h"
@@ -12,19 +12,19 @@ namespace gc3::greedy {
 
 class Symmetric {
 public:
-  /// Returns nothing if points differ in their links or in their demands on other points, or if stopped.
+  /// Returns nothing if points differ in their links, or in the chunks that start there, or if stopped.
   static std::optional<Symmetric> find(const topology::Topology &topology, const algorithm::Demand &demand,
                                        const std::function<bool()> &stops);
 
-  /// Returns the demand of the chunks that begin on the first point.
+  /// Returns the demand for the chunks that start on the first point.
   const algorithm::Demand &share() const { return ownDemand; }
-  /// Returns the topology with bounds for the share: all links of a class together carry as many chunks as one of them
-  /// can, because the chunks of other points use the others.
+  /// Returns the topology with bounds for the share. All links of a class together carry only as many chunks as one of
+  /// them, because chunks of other points use the remaining capacity.
   const topology::Topology &topology() const { return ownTopology; }
 
-  /// Returns the size of the whole problem divided by that of the share.
+  /// Returns the number of points. The whole problem is this many times as large as the share.
   uint32_t points() const { return classes.points(); }
-  /// Returns, by rank, the rank of the first point that acts identically.
+  /// Returns, by rank, the corresponding rank of the first point, which acts identically.
   std::vector<uint32_t> orbits() const;
 
   /// Turns an algorithm for the share into one for the whole problem.
@@ -39,9 +39,10 @@ private:
 
   topology::Lattice lattice;
   topology::LinkClasses classes;
-  std::vector<uint32_t> classOf; ///< by link
+  std::vector<uint32_t> classOf; ///< class of the link, by link
   uint32_t perPoint = 0;         ///< chunks per point
-  std::vector<uint32_t> chunks;  ///< those of point p from p * perPoint on, in the order of the first point's
+  std::vector<uint32_t> chunks;  ///< chunks of point p: from p * perPoint on, in the order of the corresponding chunks
+                                 ///< of the first point
   topology::Topology ownTopology;
   algorithm::Demand ownDemand;
 };

@@ -14,7 +14,8 @@ Trees::Trees(const topology::Topology &topology, std::vector<uint32_t> sources, 
   std::iota(order.begin(), order.end(), 0);
 }
 
-/// Sorts edges by chunk and source rank, and computes the hops from each edge to the farthest leaf.
+/// Sorts edges by chunk and source rank. For each edge, computes the number of hops from its start to the farthest
+/// leaf.
 void Trees::measure() {
   std::stable_sort(edges.begin(), edges.end(), [](const Edge &a, const Edge &b) { return a.chunk < b.chunk; });
   std::vector<uint32_t> hops(topology.ranks, 0); // by rank: hops to the farthest leaf
@@ -34,7 +35,7 @@ void Trees::measure() {
   }
 }
 
-/// Offers all edges of the chunk's tree that begin on the rank, which has the chunk from `step` on.
+/// Offers to the links all edges of the chunk's tree that start on the rank. The rank has the chunk from `step` on.
 void Trees::offer(uint32_t chunk, uint32_t rank, uint32_t step, Random &random) {
   const auto end = edges.begin() + edgeBegin[chunk + 1];
   auto edge = std::lower_bound(edges.begin() + edgeBegin[chunk], end, rank,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends chunks along given trees: of the chunks that can use a link, it takes the one with the longest way still to go.
+// Sends chunks along given trees. If several chunks can use a link, sends the chunk with the longest remaining path.
 #pragma once
 
 #include "Capacity.h"
@@ -13,7 +13,7 @@ namespace gc3::greedy {
 
 class Trees {
 public:
-  /// `sources`: the source rank of each chunk.
+  /// `sources` has the source rank of each chunk.
   Trees(const topology::Topology &topology, std::vector<uint32_t> sources, uint32_t roundsPerStep);
 
   /// Adds a link to the chunk's tree. The link must begin at the source or at the end of a link that was added before.
@@ -25,7 +25,7 @@ public:
 private:
   struct Edge {
     uint32_t chunk, link;
-    uint32_t hops; ///< from the beginning of the edge to the farthest leaf
+    uint32_t hops; ///< number of hops from the start of the edge to the farthest leaf
   };
 
   uint32_t fromOf(const Edge &edge) const { return topology.links[edge.link].from; }
@@ -37,12 +37,12 @@ private:
   const std::vector<uint32_t> sources;
   const uint32_t roundsPerStep;
   Capacity capacity;
-  std::vector<uint32_t> order;     ///< links
-  std::vector<Edge> edges;         ///< sorted by chunk and source rank; those of chunk c begin at edgeBegin[c]
+  std::vector<uint32_t> order;     ///< links, in random order
+  std::vector<Edge> edges;         ///< edges of chunk c: from edgeBegin[c] on; sorted by chunk, then by source rank
   std::vector<uint32_t> edgeBegin; ///< by chunk
   std::vector<std::vector<uint64_t>> offers; ///< by link: a heap of (hops, earliness, random number, edge)
   std::vector<uint32_t> arrived;             ///< edges that were used in this step
-  size_t left = 0;                           ///< edges that remain
+  size_t left = 0;                           ///< number of edges that are still unused
 };
 
 } // namespace gc3::greedy

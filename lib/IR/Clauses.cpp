@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins clauses that differ by a constant step, level by level: chunks, blocks of chunks, ranks, groups of ranks.
+// Joins clauses that differ by a constant step, level by level: chunks, blocks of chunks, ranks of a row, rows.
 #include "Clauses.h"
 
 using namespace gc3::ir;
@@ -8,7 +8,7 @@ static Clause::Loop step(const Clause &from, const Clause &to) {
   return {0, int64_t(to.rank) - from.rank, int64_t(to.index) - from.index, to.value};
 }
 
-/// Returns `count` clauses as one; the first two determine the step.
+/// Returns one clause that covers `count` clauses. The first two clauses determine the step.
 static Clause joined(const Clause &first, const Clause &second, size_t count) {
   Clause result = first;
   Clause::Loop &loop = result.loops[result.loopCount++] = step(first, second);
@@ -37,7 +37,7 @@ bool Compressor::parallel(uint32_t a, uint32_t b, uint32_t c, uint32_t d) const 
   return true;
 }
 
-/// Returns true if the clauses differ only in their first chunks.
+/// Returns true if the clauses have the same loops, and their values have runs of the same shapes.
 bool Compressor::sameShape(const Clause &a, const Clause &b) const {
   if (a.loopCount != b.loopCount || !parallel(a.value, b.value, a.value, b.value))
     return false;
@@ -82,7 +82,8 @@ std::vector<Clause> Compressor::clausesOf(uint32_t rank) const {
   return row;
 }
 
-/// Extends the clauses of a row to its first group of evenly spaced ranks; further groups become copies.
+/// Adds a loop over the first group of evenly spaced ranks to the clauses of a row. Records the further groups as
+/// copies.
 void Compressor::addRanks(Clauses &row, const std::vector<uint32_t> &ranks) {
   for (size_t first = 0; first != ranks.size();) {
     size_t last = first + 1;
@@ -99,7 +100,7 @@ void Compressor::addRanks(Clauses &row, const std::vector<uint32_t> &ranks) {
   }
 }
 
-/// Joins rows that differ by a constant step, clause by clause.
+/// Joins rows whose clauses, compared one by one, differ from the previous row by a constant step.
 std::vector<Clause> Compressor::joinRows(std::vector<Clauses> &rows) const {
   Clauses result;
   auto all = [](const Clauses &a, const Clauses &b, auto holds) {

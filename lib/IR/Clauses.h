@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compresses a postcondition into few clauses with loops. Output chunks whose required contributions differ by a
 // constant step become one clause with a loop. Clauses that differ by a constant step become one clause with one more
-// loop, and so do the rows of ranks. A regular postcondition becomes short, whatever produced it.
+// loop. The clauses of rows are joined in the same way. A regular postcondition becomes short, whatever produced it.
 #pragma once
 
 #include "gc3/IR/Collective.h"
@@ -10,15 +10,15 @@
 
 namespace gc3::ir {
 
-/// The output chunks (rank + i * rankStep, index + i * indexStep) for all values of the loop counters i. In each loop,
-/// the required contributions change by the same step as from the value of the first chunk to the value of its
-/// neighbour.
+/// The output chunks (rank + i * rankStep, index + i * indexStep) for all values of the loop counters i. The required
+/// contributions change from each iteration of a loop to the next as they change from the clause's `value` to the
+/// loop's `value`.
 struct Clause {
   struct Loop {
     uint32_t count;
     int64_t rankStep;
     int64_t indexStep;
-    uint32_t value; ///< value of the neighbour in this loop
+    uint32_t value; ///< value that the first output chunk of the loop's second iteration requires
   };
   static constexpr size_t maxLoops = 4; ///< one each for chunks, blocks, ranks of a row, and rows
 
@@ -35,7 +35,7 @@ public:
   explicit Compressor(const Collective &collective) : collective(collective), post(collective.post) {}
 
   std::vector<Clause> run();
-  /// Ranks (first + i * step) with the same requirements as rank `model`, which has clauses.
+  /// The `count` ranks first + i * step, which have the same requirements as rank `model`. Only `model` has clauses.
   struct Copy {
     uint32_t model, first, step, count;
   };

@@ -6,8 +6,8 @@
 
 using namespace gc3::ir;
 
-/// Prints the demand of a chain if it differs from `own`, the demand of its first message. Messages fused into the
-/// chain can add to it.
+/// Prints the demand of a chain if it differs from `own`, the demand of its first message. Later messages of the chain
+/// can add requirements.
 static void printDemand(llvm::raw_ostream &out, const ChainDemand &demand, const ChainDemand &own) {
   if (demand.channel == own.channel && demand.instance == own.instance)
     return;
@@ -19,7 +19,7 @@ static void printDemand(llvm::raw_ostream &out, const ChainDemand &demand, const
   out << ')';
 }
 
-/// Returns true if the directives ask for the same, whatever their places.
+/// Returns true if the directives are equal, except for their source places.
 static bool sameDemands(const Directive &a, const Directive &b) {
   return a.channel == b.channel && a.sendThreadBlock == b.sendThreadBlock && a.recvThreadBlock == b.recvThreadBlock &&
          a.parallel == b.parallel;

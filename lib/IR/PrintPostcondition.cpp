@@ -37,9 +37,9 @@ private:
 
 } // namespace
 
-/// Chooses a letter for each counter: r and g change ranks, c and b change chunks, q is the counter of a reduction.
-/// Chooses first values that leave `output(r, c)` without a constant if one loop changes the rank, or the chunk, in
-/// steps of one.
+/// Chooses a letter for each counter: r and g change ranks, c and b change chunks, q is the counter of a reduction. If
+/// only one loop changes the rank, and its step is 1, its counter starts with the first rank, so that the text is
+/// `output(r, ...)` without a constant. The same rule applies to the chunk.
 void ClausePrinter::chooseCounters(const Clause &clause) {
   uint32_t rankLoops = 0, indexLoops = 0;
   for (uint32_t i = 0; i != clause.loopCount; ++i) {
@@ -60,14 +60,14 @@ void ClausePrinter::chooseCounters(const Clause &clause) {
   names[Affine::own] = 'q';
 }
 
-/// Returns the expression in terms of the printed counters, which need not begin with 0.
+/// Converts an expression of counters that begin with 0 to the printed counters, which begin with `firsts`.
 Affine ClausePrinter::shifted(Affine number) const {
   for (size_t i = 0; i != number.steps.size(); ++i)
     number.constant -= number.steps[i] * firsts[i];
   return number;
 }
 
-/// Prints terms that are added before the constant, and terms that are subtracted after it.
+/// Prints a sum: first the positive terms, then the constant, then the negative terms.
 void ClausePrinter::printAffine(const Affine &number) {
   const char *plus = "";
   auto printSteps = [&](bool subtracting) {

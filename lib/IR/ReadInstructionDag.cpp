@@ -121,7 +121,7 @@ bool InstructionDagReader::checkDirectives(const Instruction &instruction) {
   return true;
 }
 
-/// Reads `from %0 to %2`, as far as the opcode requires it.
+/// Reads `from %0` if the opcode receives, and `to %2` if it sends.
 bool InstructionDagReader::messages(Instruction &instruction) {
   uint32_t start = scanner.start();
   if (receives(instruction.opcode)) {

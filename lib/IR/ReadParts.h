@@ -10,7 +10,7 @@ namespace gc3::ir {
 /// Reads the common parts of GC3-IR and the Instruction DAG: names, the collective, buffers.
 class ProgramReader {
 public:
-  /// `slots` is the number of slots in all buffers of earlier programs; this program adds its own.
+  /// `slots` is the number of slots in all buffers of earlier programs. The reader adds the slots of this program.
   ProgramReader(Scanner &scanner, const ReadOptions &options, uint64_t &slots)
       : scanner(scanner), options(options), info(std::make_shared<ProgramInfo>()), slots(slots) {}
 
@@ -67,11 +67,11 @@ private:
   uint32_t &sizeOf(uint32_t rank, BufferId buffer) { return bufferSizes[size_t(rank) * info->bufferCount() + buffer]; }
 
   std::vector<Promise> promises;
-  uint64_t &slots; // in all buffers so far
+  uint64_t &slots; // number of slots in all buffers read so far
 };
 
-/// Adds the text to the sources and reads its programs. Uses one Reader per program, whose `run` stores the program in
-/// member `result`. Returns an empty vector after an error.
+/// Adds the text to the sources and reads its programs. For each program, makes a Reader, whose run() stores the
+/// program in the member `result`. Returns an empty vector after an error.
 template <typename Reader, typename IR>
 std::vector<IR> readPrograms(SourceManager &sources, Diagnostics &diags, llvm::StringRef name, llvm::StringRef text,
                              const ReadOptions &options, IR Reader::*result) {

@@ -47,8 +47,8 @@ bool PostconditionReader::checkChunk(BufferId buffer, int64_t rank, int64_t inde
   return true;
 }
 
-/// Adds the term as a run. If the first and the last chunk exist, so do all chunks between them, unless a rank has no
-/// input.
+/// Adds the term as a run. Checks only the first and the last chunk, because all chunks between two existing chunks
+/// exist. If a rank has no input, checks every chunk.
 bool PostconditionReader::addTerm(const Promise::Term &term) {
   if (term.own.count > contributionsLeft)
     return fail(DiagId::StepBudget, "the postcondition names more than " + quantity(maxContributions, "contribution") +
@@ -83,7 +83,7 @@ bool PostconditionReader::intern() {
            a.length == b.length;
   };
   llvm::StringRef bytes(reinterpret_cast<const char *>(runs.data()), runs.size() * sizeof(Run));
-  uint64_t hash = llvm::xxHash64(bytes) >> 1; // avoids the map's reserved keys
+  uint64_t hash = llvm::xxHash64(bytes) >> 1; // the shift avoids the map's reserved keys
   auto [first, isNew] = valueOfHash.try_emplace(hash, post.valueCount());
   for (uint32_t at = isNew ? None : first->second; at != None; at = nextOfHash[at]) {
     if (std::equal(runs.begin(), runs.end(), post.runs.begin() + post.valueBegin[at],

@@ -67,15 +67,15 @@ private:
   Scanner &scanner;
   Collective &collective;
   uint64_t maxContributions, contributionsLeft;
-  uint64_t runsLeft; // limit for values with several runs
-  SourceRange place;
+  uint64_t runsLeft;                              // number of runs that values with several runs may still add
+  SourceRange place;                              // place of the current promise
   bool inputsMissing;                             // true if some rank has no input
   std::vector<int64_t> counters;                  // values of the promise's counters
   std::vector<Run> runs;                          // runs of the value being built
   uint32_t value = 0;                             // number of that value + 1
   llvm::DenseMap<uint64_t, uint32_t> valueOfHash; // latest value with each hash
   std::vector<uint32_t> nextOfHash;               // by value: the next value with the same hash
-  std::vector<uint32_t> wanted;
+  std::vector<uint32_t> wanted;                   // 1 + the number of the value, or Anything, by rank and output chunk
 };
 
 } // namespace gc3::ir

@@ -29,9 +29,10 @@ private:
 
   Scanner &scanner;
   Promise &promise;
-  std::vector<llvm::StringRef> names; // of the clause's counters
+  std::vector<llvm::StringRef> names; // names of the clause's counters
   bool inTerm = false;
-  llvm::StringRef ownName; // the only other name that a term uses: its own counter, declared after the term
+  llvm::StringRef ownName; // name of the term's own counter, which is declared after the term; a term uses no other
+                           // unknown name
   SourceRange ownUse;
 };
 

@@ -23,7 +23,8 @@ public:
     return at == end || *at == '\n' || (*at == '/' && rest().take_front(2) == "//");
   }
 
-  /// Consumes `mark` if it comes next. `mark` is a punctuation mark or a word that no letter or digit can follow.
+  /// Consumes `mark` if it comes next. `mark` is a punctuation mark, or a word that cannot be the beginning of a longer
+  /// word.
   bool take(llvm::StringRef mark) {
     skipBlanks();
     if (rest().take_front(mark.size()) != mark)

@@ -47,7 +47,7 @@ uint32_t SlotTracker::entry(uint32_t reader, uint32_t next) {
   return place;
 }
 
-/// Returns a list of the readers and this node, for the first slot that uses the list.
+/// Returns the readers together with this node. A new list has one user: the slot that is read.
 uint32_t SlotTracker::withNode(uint32_t readers) {
   if (readers == NoEntry)
     return node;
@@ -56,7 +56,7 @@ uint32_t SlotTracker::withNode(uint32_t readers) {
 }
 
 void SlotTracker::read(uint32_t first, uint32_t count) {
-  uint32_t before = NoEntry; // the readers of the latest slot, without this node and with it
+  uint32_t before = NoEntry; // the readers of the previous slot, first without this node, then with it
   uint32_t after = node;
   for (uint32_t slot = first; slot != first + count; ++slot) {
     State &state = states[slot];
@@ -103,7 +103,8 @@ void SlotTracker::release(uint32_t readers) {
   }
 }
 
-/// The loop creates no list, so the number of a list that is freed for one slot cannot name the list of another.
+/// Compares the list of each slot with the list of the previous slot, which release() can have freed. The number of the
+/// freed list cannot belong to another list, because the loop creates no list.
 void SlotTracker::write(uint32_t first, uint32_t count) {
   uint32_t readers = NoEntry; // readers of the latest slot
   bool others = false;

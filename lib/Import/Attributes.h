@@ -30,8 +30,8 @@ public:
   bool flag(llvm::StringRef key, std::optional<bool> fallback) const {
     return number(key, 0, 1, fallback ? std::optional<int64_t>(*fallback) : std::nullopt) != 0;
   }
-  /// Returns the attribute's meaning among `words`. Returns nothing if the attribute is missing, or after an error if
-  /// its value is not among them.
+  /// Returns the attribute's meaning among `words`, or nothing if the attribute is missing. If its value is not among
+  /// them, reports an error and returns nothing.
   template <typename T>
   std::optional<T> word(llvm::StringRef key, llvm::ArrayRef<Word<T>> words) const {
     const char *value = tag.find(key);
@@ -61,7 +61,7 @@ private:
   Diagnostics &diags;
 };
 
-/// Warns about attributes that the importer ignores: once for each name, and only for a few names.
+/// Warns about attributes that the importer ignores: once for each name, and for at most `maxNames` names.
 class UnknownAttributes {
 public:
   explicit UnknownAttributes(Diagnostics &diags) : diags(diags) {}

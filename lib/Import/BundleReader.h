@@ -38,7 +38,7 @@ private:
   const bundle::fbs::Program &stored;
   uint32_t index;
   ir::ReadOptions options;
-  uint64_t slots = 0; // in all buffers so far
+  uint64_t slots = 0; // number of slots in all buffers read so far
   std::shared_ptr<ir::ProgramInfo> info = std::make_shared<ir::ProgramInfo>();
 };
 

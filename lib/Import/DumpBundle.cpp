@@ -12,7 +12,7 @@ using namespace gc3;
 using namespace gc3::ir;
 namespace fbs = gc3::bundle::fbs;
 
-/// Returns what was proven: all of it, or the names of the properties.
+/// Returns "proven" if all properties are proven, else the names of the proven properties.
 static std::string proof(uint32_t verified) {
   static constexpr std::array names = {"structure", "no deadlock", "postcondition", "no races"}; // by bit
   if (verified == (1u << names.size()) - 1)

@@ -11,9 +11,9 @@ using namespace gc3;
 using namespace gc3::imports;
 using namespace gc3::ir;
 
-/// Each buffer has the largest size that any rank declares. If no rank declares a size, both have the size of
-/// `algorithm.chunks`. In place, both have the same size, and the buffer with the larger declared size is the outer
-/// one.
+/// Gives each buffer the largest size that any rank declares. If no rank declares a size, both buffers have
+/// `algorithm.chunks` chunks. In place, both buffers have the same size, and the buffer with the larger declared size
+/// is the outer one.
 Collective gc3::imports::unknownCollective(const MscclAlgorithm &algorithm, bool inPlace) {
   uint32_t input = 0, output = 0;
   for (const MscclAlgorithm::Sizes &sizes : algorithm.sizes) {
@@ -67,8 +67,8 @@ private:
 
 } // namespace
 
-/// Checks the shape and sets the slots per chunk: the file's chunks are slots if the file cuts finer than the
-/// collective.
+/// Checks the shape, and sets the number of slots per chunk. The file can cut buffers finer than the collective; then
+/// the file's chunks are slots.
 bool Builder::checkShape() {
   const Collective &collective = info->collective;
   uint32_t ranks = algorithm.info.collective.ranks;
@@ -104,7 +104,7 @@ bool Builder::checkPlacement() {
   return false;
 }
 
-/// Returns the number of slots of a buffer, which has the number that the file uses.
+/// Returns the number of slots of a buffer. `buffer` is the file's number: 0, 1 and 2 for i, o and s.
 uint32_t Builder::sizeOf(uint32_t rank, BufferId buffer) const {
   return buffer == FirstScratchBuffer ? algorithm.sizes[rank].scratch
                                       : info->collective.size(rank, buffer) * program.subdivision;
@@ -124,7 +124,7 @@ void Builder::makeBuffers() {
   }
 }
 
-/// Checks that the step's slots exist, and names them as GC3-IR does.
+/// Checks that the step's slots exist, and converts `buffer` and `index` to those of GC3-IR.
 void Builder::place(uint32_t rank, const Step &step, const char *what, BufferId &buffer, uint32_t &index) {
   uint32_t size = sizeOf(rank, buffer);
   if (uint64_t(index) + step.count > size) {
@@ -139,8 +139,8 @@ void Builder::place(uint32_t rank, const Step &step, const char *what, BufferId 
   index = location.index;
 }
 
-/// Rejects writes to the input of an out-of-place call: callers of NCCL keep this buffer, and the runtimes do not copy
-/// it.
+/// Rejects writes to the input of an out-of-place call. NCCL does not change the caller's input, and the runtimes do
+/// not copy the input.
 void Builder::checkInput(uint32_t rank, const Step &step) {
   if (writesDst(step.opcode) && step.dstBuffer == InputBuffer && info->collective.aliases[rank].kind == RankAlias::None)
     diags.error(DiagId::BadAlias, info->sites[step.site],
@@ -148,8 +148,8 @@ void Builder::checkInput(uint32_t rank, const Step &step) {
                 "declare inplace=\"1\" outofplace=\"0\"");
 }
 
-/// Rejects a merged reduction that reads what an earlier one wrote. All others give the same result one after the
-/// other.
+/// Rejects a merged reduction that reads what an earlier reduction of the same run wrote. Other merged reductions have
+/// the same result as if they ran one after the other.
 void Builder::checkMerged(uint32_t index) {
   const Step &step = program.steps[index];
   if (algorithm.merged[index] && step.readsItsTarget())

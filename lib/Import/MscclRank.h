@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts the thread blocks of one rank of an MSCCL file to GC3-IR. The file counts steps that GC3-IR does not have.
-// Separately from waits, it marks the steps after which a thread block publishes its progress.
+// Converts the thread blocks of one rank of an MSCCL file to GC3-IR. Unlike GC3-IR, the file also numbers `nop` steps,
+// and it marks the steps after which a thread block publishes its progress.
 #pragma once
 
 #include "Attributes.h"
@@ -27,7 +27,7 @@ public:
 private:
   /// Consecutive reductions that the interpreters run as one.
   struct Run {
-    uint32_t length = 0; ///< 0: the previous step is not one of them, or ended the run
+    uint32_t length = 0; ///< number of reductions in the run; 0: the next step cannot join a run
     ir::Step first{};
   };
 
@@ -42,8 +42,8 @@ private:
   ir::Program &program;
   Diagnostics &diags;
   uint32_t firstWait;                  ///< first wait of the rank
-  std::vector<SourceRange> waitPlaces; ///< by wait of the rank
-  std::vector<uint32_t> blockBegin;    ///< first entry in `published`, by thread block
+  std::vector<SourceRange> waitPlaces; ///< places of the rank's waits, in their order
+  std::vector<uint32_t> blockBegin;    ///< index of a thread block's first entry in `published`
   std::vector<uint32_t> published;     ///< by step of the file: the GC3-IR step that publishes its completion, or None
   uint32_t firstPending = 0;           ///< waits from here on belong to the next executed step
   Run run;

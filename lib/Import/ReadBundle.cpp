@@ -128,7 +128,7 @@ BundleProblem BundleReader::checkBudgets(const bundle::CheckView &view) const {
     return exceeds(DiagId::StepBudget, "its outputs hold more than " +
                                            quantity(options.maxContributions, "input chunk") +
                                            " in all; --max-steps allows more");
-  // A value that an output holds takes as many slots as a chunk.
+  // A value of the postcondition counts as one chunk, so it takes `subdivision` slots of the budget.
   uint64_t values = std::max<uint64_t>(view.valueBegin.size(), 1) - 1;
   if (values * stored.subdivision() > options.maxSlots)
     return exceeds(DiagId::SlotBudget,

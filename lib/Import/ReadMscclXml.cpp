@@ -113,8 +113,8 @@ void Reader::readModes(const Attributes &tag) {
     tag.error(DiagId::BadAttribute, "outofplace", "'inplace' and 'outofplace' are both 0: the file is for no call");
 }
 
-/// Reads the sizes of calls. In RCCL's files, which have `outofplace`, maxBytes is included; in msccl's files it is
-/// not. 0 is no limit.
+/// Reads the sizes of calls. RCCL's files have `outofplace`, and their range includes maxBytes; in msccl's files the
+/// range excludes it. 0 means no limit.
 void Reader::readSizes(const Attributes &tag, bool inclusive) {
   static constexpr int64_t most = std::numeric_limits<int64_t>::max();
   int64_t first = tag.number("minBytes", 0, most, 0);

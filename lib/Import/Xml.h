@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the elements of an XML text one by one, with their places. The parser is Expat; it expands and fetches nothing.
+// Reads the elements of an XML text one by one, with their places. The parser is Expat, configured so that it expands
+// no entities of the text and opens no files.
 #pragma once
 
 #include "gc3/Support/Diagnostics.h"

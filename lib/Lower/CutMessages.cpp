@@ -27,13 +27,14 @@ private:
   const InstructionDag &dag;
   SlotMap slots;
   SlotTracker tracker;
-  std::vector<uint32_t> firstPart; // by instruction
+  std::vector<uint32_t> firstPart; // index of the first part in `result`, by instruction
   InstructionDag result;
 };
 
 } // namespace
 
-/// Links the k-th part of a receive to the k-th part of its sender. Each part of another send begins a chain.
+/// Links the k-th part of a receive to the k-th part of its sender. If `whole` receives nothing, its part begins a
+/// chain.
 void Cutter::connect(Instruction &part, const Instruction &whole, uint32_t number) {
   if (whole.sender != None) {
     part.sender = firstPart[whole.sender] + number;
@@ -46,12 +47,13 @@ void Cutter::connect(Instruction &part, const Instruction &whole, uint32_t numbe
   }
 }
 
-/// Gives the tracker two numbers for each part: under the second, a fused part reads what it sends. So an instruction
-/// that overwrites the sent slots depends on the part, even if other instructions read the same slots later. The
+/// Gives the tracker two nodes for each part. The second node of a fused part reads the slots that the part sends. So
+/// an instruction that overwrites these slots depends on the part, even if other instructions read the slots later. The
 /// scheduler needs this edge when it splits the part.
 void Cutter::track(const Instruction &part) {
   uint32_t source = slots.slot(part.rank, part.srcBuffer, part.srcIndex);
-  bool keeps = part.opcode != Opcode::RecvReduceSend; // an rrs stores its sum only after a split, over its operand
+  bool keeps = part.opcode != Opcode::RecvReduceSend; // an rrs stores its sum only after a split, and then overwrites
+                                                      // its operand
   uint32_t target = keeps ? slots.slot(part.rank, part.dstBuffer, part.dstIndex) : source;
   bool passesOn = receives(part.opcode) && sends(part.opcode);
   if (readsSrc(part.opcode))

@@ -43,7 +43,7 @@ private:
 
 } // namespace
 
-/// Chooses the least number of slots per chunk with which every part of every operation is a whole number of slots.
+/// Chooses the smallest number of slots per chunk for which every part of every operation has a whole number of slots.
 /// Returns false after an error.
 bool Expander::chooseSubdivision() {
   uint64_t chunksInAll = std::accumulate(chunks.bufferSizes.begin(), chunks.bufferSizes.end(), uint64_t(0));
@@ -86,7 +86,7 @@ bool Expander::checkMoves() {
   return true;
 }
 
-/// Gives every operation its parts, and limits the number of instructions. Returns false after an error.
+/// Creates the parts of every operation, and limits the number of instructions. Returns false after an error.
 bool Expander::number() {
   uint64_t instructions = 0;
   uint64_t numbers = 0; // number of parts
@@ -114,7 +114,7 @@ bool Expander::number() {
   return true;
 }
 
-/// Passes to the tracker what the two numbers of a part read and write.
+/// Passes the reads and writes of a part to the tracker. The part is two nodes there, one for each of its numbers.
 void Expander::track(uint32_t part) {
   const ChunkOp &op = result.operation(2 * part);
   if (op.kind == ChunkOpKind::Start) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copy forwarding: if the only reader of a local copy is a send, or a receive that reduces into the copy, the copy is
-// left out and its reader reads the copy's source. So a program that adds to a copy, to preserve the original, does not
-// pay for the copy, and fusion applies. The reader may read the source later than the copy would have done, so no
+// Copy forwarding: leaves out a local copy if its only reader is a send, or a receive that reduces into the copy. The
+// reader then reads the copy's source. So a program can add to a copy, to preserve the original, without the cost of
+// the copy, and fusion applies. The reader may read the source later than the copy would have read it, so no
 // instruction may overwrite the source before the reader runs. This holds if every instruction that depends on the copy
-// comes after the reader. It also keeps every edge pointing backwards. Linear in instructions and edges.
+// comes after the reader. This condition also keeps every edge pointing backwards. Linear in instructions and edges.
 #include "Stages.h"
 #include <algorithm>
 
@@ -27,7 +27,7 @@ private:
 
   Unfused &unfused;
   std::vector<uint32_t> firstUser;  // by number: the first number with an edge to it
-  std::vector<uint8_t> dataReaders; // by number: true edges to it: 0, 1, or 2 for more
+  std::vector<uint8_t> dataReaders; // number of true edges to a number, at most 2
 };
 
 } // namespace
@@ -55,8 +55,8 @@ bool Forwarder::readsJustThis(uint32_t reader, uint32_t copy) const {
   return just;
 }
 
-/// Returns true if the copy overwrites slots that a message was sent from. Scheduling can split a fused send again;
-/// then only instructions that write these slots are ordered after the send.
+/// Returns true if the copy overwrites slots from which a message was sent. The scheduler can split a fused send again.
+/// Then only instructions that write these slots are ordered after the send.
 bool Forwarder::overwritesSent(uint32_t copy) const {
   bool overwrites = false;
   unfused.eachDependency(copy, [&](uint32_t on, bool isFalse) { overwrites |= isFalse && unfused.isSend(on); });

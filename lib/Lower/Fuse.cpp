@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fusion (GC3 section 4.3): a receive and one send of exactly the received slots become one instruction that keeps the
-// data in registers. recv + send → rcs, rrc + send → rrcs, and rrcs → rrs if no other instruction reads the stored
-// value and the postcondition does not require it. If a receive has several such sends, the one on the longest path is
-// fused. The send depends only on the receive, so fusion never closes a cycle, and the receive's place in the order
-// stays legal.
+// data in registers. recv + send becomes rcs, and rrc + send becomes rrcs. The rrcs becomes rrs if no other instruction
+// reads the stored value and the postcondition does not require it. If a receive has several such sends, it is fused
+// with the send on the longest path. The send depends only on the receive. So fusion never closes a cycle, and the
+// fused instruction can take the receive's place in the order.
 //
-// A chain is a message together with the messages in which fused instructions pass it on. All of them share a channel,
-// so directives along a chain must agree. Manual thread blocks must agree where a receive is fused with a send. Linear
-// in instructions and edges.
+// A chain is a message together with the messages that fused instructions make of it when they pass it on. All of them
+// share a channel, so directives along a chain must agree. Manual thread blocks must agree where a receive is fused
+// with a send. Linear in instructions and edges.
 #include "Stages.h"
 #include "gc3/IR/SlotTracker.h"
 #include <algorithm>
@@ -43,7 +43,7 @@ private:
 
   const Unfused &unfused;
   std::vector<uint32_t> distance; // longest path to an end, by instruction; empty if no receive has several candidates
-  std::vector<uint8_t> dataReaders; // true edges into each receive's result: 0, 1, or 2 for more
+  std::vector<uint8_t> dataReaders; // by receive: number of true edges to its result, at most 2
   /// By instruction: its index in `result`. Until the index is known, `place` holds linked lists: `place[receive]` is
   /// the first send that can be fused with the receive, and `place[send]` is the next one.
   std::vector<uint32_t> place;
@@ -62,14 +62,15 @@ void Fuser::noteReader(uint32_t node) {
   readers = std::min<uint8_t>(readers + 1, 2);
 }
 
-/// Returns true if only one send reads the sum that `receive` stores. The operand must not be the source of a forwarded
-/// copy: if the scheduler splits the rrs again, the receive stores the sum over its operand.
+/// Returns true if only the fused send needs the sum that `receive` stores. Then the fused instruction need not store
+/// it. Returns false if the operand is the source of a forwarded copy: if the scheduler splits the rrs again, the
+/// receive stores the sum over its operand.
 bool Fuser::storedValueUnused(uint32_t receive) const {
   bool inPlace = unfused.copyFor(receive) == None;
   return inPlace && dataReaders[receive / 2] == 1 && unfused.wanted[receive] == 0;
 }
 
-/// Returns true if `writer`, the send's only dependency, is a receive of exactly the slots that the send reads.
+/// Returns true if `writer`, the only dependency of `send`, is a receive of exactly the slots that the send reads.
 bool Fuser::canFuse(uint32_t send, uint32_t writer) const {
   return Unfused::isReceiveNumber(writer) && unfused.target(writer) == unfused.source(send);
 }
@@ -102,7 +103,8 @@ void Fuser::findCandidates() {
     measureDistances();
 }
 
-/// Measures longest paths to the end over both kinds of edges, from the last instruction to the first.
+/// Measures the longest path from each instruction to an end, over both kinds of edges. Proceeds from the last
+/// instruction to the first.
 void Fuser::measureDistances() {
   distance.assign(unfused.size(), 0);
   for (uint32_t node = unfused.size(); node-- != 0;) {
@@ -125,8 +127,8 @@ bool Fuser::pinsAgree(uint32_t receive, uint32_t send) const {
   return in < 0 || out < 0 || in == out;
 }
 
-/// Returns the candidate on the longest path whose directives agree with the chain's, or None. Merges the candidate's
-/// demand into `demand`.
+/// Finds the candidates whose directives agree with the directives of the chain. Returns the one on the longest path,
+/// or None, and merges its demand into `demand`.
 uint32_t Fuser::chooseSend(uint32_t receive, uint32_t candidates, ChainDemand &demand) const {
   uint32_t best = None;
   ChainDemand bestDemand = demand;
@@ -143,7 +145,7 @@ uint32_t Fuser::chooseSend(uint32_t receive, uint32_t candidates, ChainDemand &d
   return best;
 }
 
-/// Like chooseSend(), but also gives the chosen candidate the receive's place, and the others None.
+/// Like chooseSend(), but also sets `place`: to the receive's place for the chosen candidate, to None for the others.
 uint32_t Fuser::takeSend(uint32_t receive, uint32_t candidates, ChainDemand &demand) {
   uint32_t best = chooseSend(receive, candidates, demand);
   for (uint32_t send = candidates; send != None;)
@@ -213,7 +215,8 @@ Instruction Fuser::make(uint32_t node) const {
   return instruction;
 }
 
-/// Must be called in order: a chain's demand must include all earlier messages when a message joins the chain.
+/// Adds the instruction with number `node`. Must be called in the order of numbers: when a message joins a chain, the
+/// chain's demand must include all earlier messages.
 void Fuser::emit(uint32_t node) {
   bool isFused = place[node] != None && !Unfused::isReceiveNumber(node); // a send that has the place of its receive
   if (isFused || unfused.isGap(node))

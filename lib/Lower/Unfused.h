@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions before fusion (GC3 section 4.2). They are only numbered: each is made from its operation on access,
-// which takes a third of the memory of two stored instructions per transfer.
+// The instructions before fusion (GC3 section 4.2). They are not stored: each has a number, from which functions derive
+// it. Two stored instructions per transfer would take three times the memory.
 #pragma once
 
 #include "gc3/IR/InstructionDag.h"
@@ -43,7 +43,7 @@ public:
     return chunks.ops[parts.empty() ? number / 2 : parts[number / 2].operation];
   }
   const ir::Directive &directive(uint32_t number) const { return info.directives[operation(number).directive]; }
-  /// Returns the index of the parallel instance of its operation.
+  /// Returns the number of the parallel instance to which `number` belongs.
   uint32_t instance(uint32_t number) const { return parts.empty() ? 0 : number / 2 - parts[number / 2].first; }
 
   static bool isTransfer(const ir::ChunkOp &op) {
@@ -56,7 +56,7 @@ public:
   bool isLeftOut(uint32_t number) const {
     return !forwarded.empty() && forwarded[number] != ir::None && !isTransfer(operation(number));
   }
-  /// Returns the left-out copy whose source `number` reads, or None.
+  /// Returns the left-out copy that `number` replaces by reading the copy's source, or None.
   uint32_t copyFor(uint32_t number) const {
     return forwarded.empty() || !isTransfer(operation(number)) ? ir::None : forwarded[number];
   }
@@ -77,7 +77,7 @@ public:
   Slice target(uint32_t number) const { return slice(number, &ir::ChunkOp::dstBuffer, &ir::ChunkOp::dstIndex); }
 
   /// Calls `visit(on, isFalse)` for each instruction that instruction `number` depends on. The reader of a left-out
-  /// copy inherits the copy's dependencies; instructions that depend on the copy depend on its reader.
+  /// copy also has the copy's dependencies. Instructions that depended on the copy depend on its reader.
   template <typename Visitor>
   void eachDependency(uint32_t number, Visitor visit) const {
     auto visitAll = [&](uint32_t of) {

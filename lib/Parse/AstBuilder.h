@@ -6,8 +6,8 @@
 
 namespace gc3::parse {
 
-/// Copies ANTLR's tree into the AST's arena. Reports errors that the grammar accepts and the language does not:
-/// literals, escapes, chained comparisons, targets of assignments.
+/// Copies ANTLR's tree into the AST's arena. Reports faults that the grammar accepts and the language does not: in
+/// literals, escapes, chained comparisons, and targets of assignments.
 class AstBuilder {
 public:
   AstBuilder(const Session &parsed, llvm::StringRef parsedText, uint32_t textBase, llvm::BumpPtrAllocator &nodes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds expressions and the literals that need more than the grammar: numbers, escapes, and expressions inside
-// strings, which the same grammar parses at their own place.
+// Builds expressions, and literals that the grammar does not check completely: numbers, escapes, and expressions inside
+// strings. An expression inside a string is parsed with the same grammar, at its place in the file.
 #include "AstBuilder.h"
 #include "Literals.h"
 #include <algorithm>

@@ -6,7 +6,7 @@
 
 using namespace gc3;
 
-/// Returns 0 if there is no such suffix.
+/// Returns the factor of a suffix, or 0 if there is no such suffix.
 static uint64_t suffixFactor(llvm::StringRef suffix) {
   return llvm::StringSwitch<uint64_t>(suffix)
       .Case("", 1)

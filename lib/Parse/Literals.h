@@ -8,7 +8,7 @@
 namespace gc3::parse {
 
 /// Reads `12`, `0xff`, `1_000` or `32KiB`. Returns an empty string on success, else the fault. Accepts the value 2^63,
-/// because a minus sign in front of it makes it an int.
+/// because -2^63 is an int.
 std::string readInt(llvm::StringRef spelling, uint64_t &value);
 
 } // namespace gc3::parse

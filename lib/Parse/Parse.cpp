@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses text to an AST. ANTLR first predicts with SLL, which is fast and nearly always sufficient, and stops at the
-// first problem. Then it parses the same tokens with full LL, which reports and recovers. Linear in the text in
-// practice.
+// first problem. After a problem it parses the same tokens again with full LL, which reports errors and recovers.
+// Linear in the text in practice.
 #include "gc3/Parse/Parse.h"
 #include "AstBuilder.h"
 #include "Session.h"
@@ -124,7 +124,8 @@ GC3Parser::LoneExpressionContext *Session::loneExpression() {
   return run([&] { return parser.loneExpression(); });
 }
 
-/// Adds the text to the sources. Returns the base of its first byte after any byte order mark, or 0 after an error.
+/// Adds the text to the sources. Returns the global offset of its first byte after any byte order mark, or 0 after an
+/// error.
 static uint32_t addSource(SourceManager &sources, Diagnostics &diags, llvm::StringRef name, llvm::StringRef &text) {
   if (text.size() > MaxFileSize) {
     diags.error(DiagId::TooLarge, {},

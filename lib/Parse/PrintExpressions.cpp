@@ -115,7 +115,8 @@ static void printOperation(raw_ostream &out, const Expr &expr) {
   out << ')';
 }
 
-/// Prints a receiver or list. A negative number needs parentheses of its own: `-1.x` is -(1.x).
+/// Prints the expression before a postfix: a receiver or a list. A negative number needs parentheses, because `-1.x` is
+/// -(1.x).
 static void printPostfixBase(raw_ostream &out, const Expr &expr) {
   const auto *number = dynAs<IntExpr>(&expr);
   bool negative = number && number->spelling.startswith("-");

@@ -30,10 +30,10 @@ private:
 /// One run of ANTLR over a part of a source file. Owns the tokens and the tree.
 class Session {
 public:
-  /// `text` must be UTF-8; `base` is the global offset of its first byte.
+  /// `source` must be UTF-8; `sourceBase` is the global offset of its first byte.
   Session(llvm::StringRef source, uint32_t sourceBase, Diagnostics &sink);
 
-  /// These return the tree, or null after an error, which they report.
+  /// file() and loneExpression() return the tree. After an error, they report it and return null.
   GC3Parser::FileContext *file();
   GC3Parser::LoneExpressionContext *loneExpression();
 

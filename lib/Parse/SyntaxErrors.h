@@ -9,7 +9,7 @@ namespace gc3::parse {
 /// ANTLR's error recovery, with messages in the terms of the language.
 class ReportingStrategy : public antlr4::DefaultErrorStrategy {
 public:
-  /// Receives the token before the place (or null), the token at the place, and the message.
+  /// Gets the token before the error (or null), the token at the error, and the message.
   using Sink = std::function<void(antlr4::Token *, antlr4::Token *, const std::string &)>;
   explicit ReportingStrategy(Sink receiver) : sink(std::move(receiver)) {}
 
@@ -26,7 +26,7 @@ private:
 };
 
 /// Returns the first token at which the tree of these tokens is deeper than `limit`, or null. ANTLR's parser recurses
-/// with the tree, in prediction too, so the caller checks the depth first.
+/// as deep as the tree, even during prediction, so the caller must check the depth first.
 antlr4::Token *tooDeepAt(antlr4::CommonTokenStream &tokens, unsigned limit);
 
 /// Returns the last bracket that the text opens and does not close, or null.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assigns channels (GC3 section 4.4). Messages of one chain share a channel: the one that a directive names, else the
-// first one on which the frames of its connections fit together. Each parallel instance has its own channels: channel
-// directive k means channel k for instance 0 and, for each further instance, a channel that is otherwise unused. If no
-// channel fits, the chain is cut: the fused instruction that does not fit is split into a receive and a send.
+// Assigns channels (GC3 section 4.4). Messages of one chain share a channel. A directive can name the channel;
+// otherwise it is the first one on which the frames of the chain's connections fit together. Each parallel instance has
+// its own channels. The directive `channel k` means channel k for instance 0, and another unused channel for each
+// further instance. If no channel fits, the chain is cut: the fused instruction that does not fit is split into a
+// receive and a send.
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/PackedKey.h"
@@ -106,8 +107,8 @@ uint32_t ChannelAssigner::physical(uint32_t channel, uint32_t instance) {
   return channel;
 }
 
-/// Returns what one or both sides of an instruction need. Fusion has checked that manual thread blocks agree where a
-/// receive and a send meet.
+/// Returns the requirements of one or both sides of an instruction. Fusion has checked that the manual thread blocks of
+/// a fused receive and send agree.
 Frames::Want ChannelAssigner::want(uint32_t index, Side side, uint32_t channel) const {
   const Instruction &instruction = instructions.at(index);
   uint32_t directive = (side & Receiving) != 0 ? instruction.directive : instruction.sendDirective;
@@ -192,8 +193,8 @@ bool ChannelAssigner::placeReceiver(uint32_t receiver, uint32_t outgoing, uint32
   return placeOrReport(first, true) && placeOrReport(second, true);
 }
 
-/// Puts the whole chain on a channel. Returns false if it does not fit: without `cut`, all changes are undone; with
-/// `cut`, an error has been reported.
+/// Places the whole chain on a channel. Returns false if the chain does not fit. In this case it undoes all changes if
+/// `cut` is false, and has reported an error if `cut` is true.
 bool ChannelAssigner::tryChannel(uint32_t head, uint32_t channel, bool cut) {
   size_t mark = result.frames.mark();
   uint32_t receiver = next(head);

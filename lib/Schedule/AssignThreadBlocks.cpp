@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns frames into thread blocks, numbered per rank: manual ones first, in the order of their numbers, then by channel
-// and peers. If a rank has too many frames, a frame that only sends and a frame that only receives on the same channel
-// share a block, pairs with the same peer first. A local instruction goes to its manual block, else to the block of the
-// dependency that has the greatest step number, else to the block that uses its result first, else to the block with
-// the fewest steps.
+// Turns frames into thread blocks. Numbers the blocks of each rank: manual ones first, in the order of their numbers,
+// then the others by channel and peers. If a rank has too many frames, a frame that only sends and a frame that only
+// receives on the same channel share a block; pairs with the same peer come first. For a local instruction, the block
+// is the first of these that exists: its manual block; the block of its dependency with the greatest step number; the
+// block that uses its result first; the block with the fewest steps.
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/Quantity.h"
@@ -56,7 +56,7 @@ private:
   const Options &options;
   Diagnostics &diags;
   const uint32_t ranks;
-  bool pinned;                                 // some operation has a manual thread block
+  bool pinned;                                 // true if some operation has a manual thread block
   std::vector<std::vector<uint32_t>> framesOf; // by rank; empty if all ranks are within the limit
   std::vector<uint32_t> blockOfFrame;
   std::vector<uint32_t> sendingBlock, receivingBlock; // by connection
@@ -163,10 +163,10 @@ std::vector<uint8_t> ThreadBlockAssigner::ranksWithoutFrames() const {
   return lone;
 }
 
-/// Visits frames in memory order, then sorts them rank by rank.
+/// Collects the frames of each rank in memory order, sorts them, and numbers them.
 void ThreadBlockAssigner::numberBlocks() {
   struct Entry {
-    uint32_t pin, channel, recvPeer, sendPeer; // an unpinned frame's pin is None, which comes last
+    uint32_t pin, channel, recvPeer, sendPeer; // None, the pin of an unpinned frame, comes last
     uint32_t frame;
     bool operator<(const Entry &other) const {
       return std::tie(pin, channel, recvPeer, sendPeer, frame) <
@@ -200,7 +200,7 @@ void ThreadBlockAssigner::numberBlocks() {
   }
 }
 
-/// Returns true if some local instruction has no dependencies. Its block then depends on the users of its result.
+/// Returns true if some local instruction has no dependencies. The first user of its result then determines its block.
 bool ThreadBlockAssigner::localsBeginAnything() const {
   return llvm::any_of(llvm::seq(0u, nodes.n),
                       [&](uint32_t node) { return nodes.isLocal(node) && nodes.begin[node] == nodes.begin[node + 1]; });

@@ -75,7 +75,7 @@ Conflict Frames::merge(uint32_t &into, uint32_t from) {
   return Conflict::None;
 }
 
-/// Adds the connections and the pin that the frame lacks.
+/// Adds the connections and the pin of `want` that the frame lacks.
 Conflict Frames::fill(uint32_t index, const Want &want) {
   Frame &frame = frames[index];
   if (frame.channel != want.channel)

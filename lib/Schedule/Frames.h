@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thread blocks under construction. A connection (source, destination, channel) has one sending and one receiving
-// frame; a fused instruction needs one frame for its incoming and its outgoing connection; a manual thread block number
-// pins a frame. Every change can be undone, so that a channel can be tried for a whole chain.
+// Frames are thread blocks under construction. A connection (source, destination, channel) has one sending and one
+// receiving frame. A fused instruction needs one frame for both its incoming and its outgoing connection. A manual
+// thread block number pins a frame. Every change can be undone, so that a channel can be tried for a whole chain.
 #pragma once
 
 #include "gc3/IR/InstructionDag.h"
@@ -26,12 +26,12 @@ struct Frame {
   uint32_t sendConnection = None;
   uint32_t recvConnection = None;
   int32_t pin = -1;
-  uint32_t directive; ///< of the first message or local operation of the frame
+  uint32_t directive; ///< directive of the first message or local operation of the frame
   uint32_t site;
-  bool merged = false; ///< into another frame; this one is unused
+  bool merged = false; ///< true: merged into another frame, so this frame is unused
 };
 
-/// Finds a connection by its ends and channel.
+/// Identifies a connection by its ends and its channel.
 struct ConnectionKey {
   uint32_t source;
   uint32_t destination;
@@ -40,8 +40,8 @@ struct ConnectionKey {
 };
 
 /// Traits for llvm::DenseMap. LLVM's own hash of numbers and pairs puts all connections to one rank into one bucket.
-/// With this hash, connections between four neighbouring sources and four neighbouring destinations share cache lines;
-/// programs mostly make these one after another.
+/// With this hash, connections between four neighbouring sources and four neighbouring destinations share cache lines.
+/// Programs mostly create such connections one after another.
 struct ConnectionKeyInfo {
   static ConnectionKey getEmptyKey() { return {None, None, 0}; }
   static ConnectionKey getTombstoneKey() { return {None, None, 1}; }
@@ -73,8 +73,9 @@ public:
 
   uint32_t connection(uint32_t source, uint32_t destination, uint32_t channel);
 
-  /// Finds or makes the frame. If `other` is not null, it receives the frame, or on a conflict the frame in the way.
-  /// After a conflict, a rollback to a mark from before the call undoes everything that this call changed.
+  /// Finds or makes a frame that meets the requirements. If `other` is not null, it receives this frame or, after a
+  /// conflict, the frame that conflicts. After a conflict, a rollback to a mark from before the call undoes everything
+  /// that this call changed.
   Conflict place(const Want &want, uint32_t *other = nullptr);
 
   /// Moves the connections of frame `b` to frame `a`. Both frames must be on one rank and channel and unpinned, and

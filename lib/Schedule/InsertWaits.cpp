@@ -5,7 +5,7 @@
 //  - another wait of the same step,
 //  - the message that the step receives (MessageOrder).
 // A thread block's clock changes only at steps that wait. The time is linear in dependencies, times the logarithm of a
-// rank's blocks, and in the number of entries in which joined clocks differ.
+// rank's number of blocks, and linear in the number of entries in which joined clocks differ.
 #include "MessageOrder.h"
 #include "gc3/Support/Clocks.h"
 #include <algorithm>
@@ -31,14 +31,15 @@ private:
   const ThreadBlocks &blocks;
   const std::vector<uint32_t> &order;
   Clocks clocks;                          // entries by thread block within its rank
-  std::vector<Clocks::Clock> clockOf;     // by node: the clock of its thread block after it
+  std::vector<Clocks::Clock> clockOf;     // by node: the clock of its thread block after the node has run
   std::vector<Clocks::Clock> latestClock; // by thread block
   struct Candidate {
     uint32_t block; // index within the rank
     uint32_t node;
   };
   std::vector<Candidate> candidates;
-  std::vector<uint32_t> candidateOf; // by thread block within the rank: the candidate that waits for it, or None
+  std::vector<uint32_t> candidateOf; // by thread block within the rank: index of the candidate in this thread block, or
+                                     // None
   MessageOrder messages;
   Waits result;
 };
@@ -58,8 +59,8 @@ WaitInserter::WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const
       latestClock(blocks.blocks.size(), Clocks::Nothing), candidateOf(mostBlocks(blocks), None),
       messages(nodes, blocks, order, wholeMessages) {}
 
-/// Makes the dependency a candidate, unless the clock of the thread block at `place` shows that it has run. Keeps one
-/// candidate per thread block, the latest.
+/// Makes the dependency a candidate, unless the clock of the thread block at `place` shows that the dependency has run.
+/// Keeps only the latest candidate in each thread block.
 void WaitInserter::require(BlockStep place, uint32_t dependency) {
   BlockStep other = blocks.placeOf[dependency];
   if (other.block == place.block)

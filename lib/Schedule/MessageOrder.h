@@ -45,7 +45,7 @@ public:
   bool implies(uint32_t node, uint32_t edge) const;
 
 private:
-  /// Numbers of messages of a thread block so far.
+  /// Numbers of messages that a thread block has received and sent so far.
   struct Count {
     uint32_t received = 0;
     uint32_t sent = 0;
@@ -54,10 +54,11 @@ private:
   const Nodes &nodes;
   const ThreadBlocks &blocks;
   const std::vector<uint32_t> &segments;
-  bool releases;                     ///< messages order everything that their senders did before
+  bool releases;                     ///< true: a message orders everything that its sender did before
   std::vector<uint8_t> acknowledged; // by dependency: 1 if its receive need not wait for it
   std::vector<uint32_t> received;    // by thread block and step: messages received up to and including this step
-  std::vector<uint32_t> departure;   // by node: number of the first message that its block sends at or after it
+  std::vector<uint32_t> departure;   // by node: number of the first message that its thread block sends at or after the
+                                     // node
   std::vector<Count> counts;         // by thread block
 };
 

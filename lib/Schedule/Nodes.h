@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes that the scheduler orders: instructions, some of them split again into a receive and a send.
 //
-// Nodes 0 to n - 1 are the instructions, or the receiving halves of split ones, by priority. The order of execution is
-// close to that, so passes over it access memory from front to back. The sending halves follow from n on.
+// Nodes 0 to n - 1 are numbered by priority. Each is an instruction, or the receiving half of a split instruction. The
+// order of execution is close to this numbering, so passes in that order access memory from front to back. Nodes from n
+// on are the sending halves.
 #pragma once
 
 #include "gc3/IR/InstructionDag.h"
@@ -56,9 +57,11 @@ public:
   /// Splits a fused node and returns its second half.
   uint32_t split(uint32_t node);
 
-  uint32_t incoming(uint32_t node) const { return nodes[node].incoming; } ///< connection, or None
-  uint32_t outgoing(uint32_t node) const { return nodes[node].outgoing; } ///< connection, or None
-  uint32_t receiver(uint32_t node) const { return nodes[node].receiver; } ///< node that receives its message, or None
+  /// Return the connection of the message that the node receives or sends, or None.
+  uint32_t incoming(uint32_t node) const { return nodes[node].incoming; }
+  uint32_t outgoing(uint32_t node) const { return nodes[node].outgoing; }
+  /// Returns the node that receives the message of this node, or None.
+  uint32_t receiver(uint32_t node) const { return nodes[node].receiver; }
   bool receives(uint32_t node) const { return nodes[node].incoming != None; }
   bool sends(uint32_t node) const { return nodes[node].outgoing != None; }
   bool fused(uint32_t node) const { return receives(node) && sends(node); }
@@ -77,7 +80,8 @@ public:
   /// Frees the memory of `begin` and `dependencies`, which must not be used afterwards.
   void dropDependencies() { begin = dependencies = std::vector<uint32_t>(); }
 
-  /// Returns the instruction as it will run: a split one runs as a receive that stores, and a send of the stored data.
+  /// Returns the instruction as it will run. A split instruction runs as a receive that stores, and a send of the
+  /// stored data.
   ir::Instruction asScheduled(uint32_t node) const;
 
   /// Returns true if `later`, which depends on the split node `first`, overwrites the data that the second half sends,
@@ -94,9 +98,9 @@ private:
   void mapDependencies();
 
   std::vector<Node> nodes;
-  std::vector<uint32_t> placeOf; // by instruction
-  std::vector<uint32_t> halfOf;  // by first half; empty as long as nothing is split
-  std::vector<uint32_t> firstOf; // by second half
+  std::vector<uint32_t> placeOf; // node of an instruction
+  std::vector<uint32_t> halfOf;  // second half of a first half; empty until a node is split
+  std::vector<uint32_t> firstOf; // first half of a second half
 };
 
 } // namespace gc3::schedule

@@ -3,29 +3,30 @@
 // all nodes that can run. A node can run after its dependencies, when the message that it receives is the oldest on its
 // connection, and when a slot is free for the message that it sends.
 //
-// Nodes are numbered by priority, so a cursor visits each node once. Only nodes that become able to run after
-// the cursor has passed them go through a heap.
+// Nodes are numbered by priority, so a cursor visits each node once. Only nodes that become able to run after the
+// cursor has passed them go through a heap.
 //
-// Two rules ensure progress, so that thread blocks that follow the order never deadlock. First, a message is sent only
-// after its segment is released: for every instruction that passes the message on, up to the receive that ends the
-// segment, all dependencies outside the segment have run. Second, if no node can run, a fused instruction is split.
-// If a fused instruction waits for a slot, it is this one: after the split it can at least receive. Otherwise it is the
-// last instruction that a message can reach, in the segment whose message comes first in the program. This message can
-// always be received there: everything that the receive depends on comes earlier in the program and has run.
+// A segment is a message with the fused instructions that pass it on, up to the receive that ends it. Two rules ensure
+// progress, so that thread blocks that follow the order never deadlock. First, a message is sent only after its segment
+// is released: all dependencies of the segment's instructions on nodes outside the segment have run. Second, if no node
+// can run, a fused instruction is split. If a fused instruction waits for a slot, this instruction is split, and can
+// then at least receive. Otherwise, the scheduler considers the segment whose message comes first in the program, and
+// splits the last instruction that its message can reach. This message can always be received there: everything that
+// the receive depends on comes earlier in the program and has run.
 //
-// Sends depend on little and come early, so a ring on which many chains begin is soon full: no message can be passed
-// on, and after splits only few messages move at a time. In this case the order is computed again, with the rule that
-// networks call bubble flow control: a message that will be passed on enters its first connection only if it leaves a
-// slot free there, or if no other node can run. The first attempt does without this rule, because trees do not need it
-// and are slower with it.
+// Sends depend on little and come early. So a ring on which many chains begin is soon full: no message can be passed
+// on, and after splits only few messages move at a time. In this case the order is computed again with bubble flow
+// control, a rule from networks: a message that will be passed on enters its first connection only if it leaves a slot
+// free there, or if no other node can run. The first attempt omits this rule, because trees do not need it and are
+// slower with it.
 //
 // If a program reuses a scratch slot, a message waits until the earlier uses of the slot have run on all ranks of the
-// message's route. It would suffice that the message stays after them on each connection, but then a message would have
-// to know the routes of others. Programs that need more messages in flight can use more scratch.
+// message's route. It would suffice to order the message after these uses on each connection, but this would require
+// the routes of other messages. Programs that need more messages in flight can use more scratch.
 //
-// Linear in nodes and edges, except for the heaps. A node that waits for a slot costs a logarithm; cutting a segment
-// costs its length up to the cut. With bubble flow control, each time that no other node can run costs a pass over the
-// connections with postponed messages.
+// Linear in nodes and edges, except for the heaps. A node that waits for a slot takes logarithmic time. Cutting a
+// segment takes time linear in its length up to the cut. With bubble flow control, the scheduler passes over the
+// connections with postponed messages each time that no other node can run.
 #include "SlotQueues.h"
 #include "Stages.h"
 #include "llvm/ADT/DenseMap.h"
@@ -37,11 +38,11 @@ namespace {
 
 class Orderer {
 public:
-  /// `spareSlot`: postpones messages that would begin a segment with the last slot of a connection.
+  /// `spareSlot`: postpones messages that would begin a segment and fill the last slot of their connection.
   Orderer(Nodes &nodes, uint32_t connections, uint32_t fifoSlots, bool spareSlot)
       : nodes(nodes), mayReorder(!spareSlot && fifoSlots != 1), queues(nodes, connections, fifoSlots, spareSlot) {}
 
-  /// Returns nothing if `spareSlot` might help.
+  /// Returns the order. Returns nothing if an order with `spareSlot` might avoid a split.
   std::optional<Order> run();
 
 private:
@@ -66,12 +67,13 @@ private:
   void eachSuccessor(uint32_t node, Visitor visit) const;
 
   Nodes &nodes;
-  bool mayReorder; // run() returns nothing instead of splitting a node that waits for a slot
+  bool mayReorder; // true: run() returns nothing instead of splitting a node that waits for a slot
   std::vector<uint32_t> successorBegin, successors;
-  std::vector<uint32_t> missing; // by node: dependencies that have not run, plus 1 if its message is not yet the oldest
+  std::vector<uint32_t> missing;   // by node: number of dependencies that have not run, plus 1 if it receives a message
+                                   // that is not the oldest
   std::vector<uint32_t> segmentOf; // by node
-  std::vector<uint32_t> outside;   // by segment: dependencies on other segments that have not run
-  std::vector<uint32_t> headOf;    // by segment
+  std::vector<uint32_t> outside;   // by segment: number of dependencies on nodes outside that have not run
+  std::vector<uint32_t> headOf;    // by segment: the node that sends its first message
   std::vector<uint8_t> done;       // by node
   SlotQueues queues;
   PriorityHeap late;   // priorities of nodes that can run and that the cursor has passed
@@ -95,8 +97,8 @@ void Orderer::buildSuccessors() {
   successorBegin.pop_back();
 }
 
-/// Visits the nodes that depend on `node`. The second half of a split instruction delays only nodes that overwrite its
-/// data.
+/// Visits the nodes that depend on `node`. The second half of a split instruction delays only nodes that overwrite the
+/// data that it sends.
 template <typename Visitor>
 void Orderer::eachSuccessor(uint32_t node, Visitor visit) const {
   uint32_t first = nodes.first(node);
@@ -144,8 +146,8 @@ void Orderer::offer(uint32_t node) {
     late.push(nodes.priorityOf(node));
 }
 
-/// Returns the node with the highest priority among those that can run, even if it has no free slot; None if there is
-/// none.
+/// Returns the node with the highest priority among all nodes that can run, even if no slot is free for its message.
+/// Returns None if no node can run.
 uint32_t Orderer::next() {
   if (!late.empty())
     return nodes.nodeWithPriority(popFirst(late));
@@ -163,8 +165,8 @@ void Orderer::satisfy(uint32_t node) {
     offer(node);
 }
 
-/// Counts one dependency as met. If this releases a segment, offers the segment's head: no other node of the segment
-/// can have its message yet.
+/// Counts one dependency of `successor` as met. If this releases a segment, offers the segment's head. No other node of
+/// the segment can have received its message yet.
 void Orderer::finishDependency(uint32_t node, uint32_t successor) {
   uint32_t segment = segmentOf[successor];
   --missing[successor];
@@ -210,9 +212,9 @@ void Orderer::splitOff(uint32_t node) {
 }
 
 /// Follows the message from `head` as long as all unmet dependencies of the next instruction are on the path. Returns
-/// the receiving instruction where the path ends; appends all nodes on the path to `prefix`.
+/// the receiving instruction at the end of the path, and appends all nodes on the path to `prefix`.
 uint32_t Orderer::lastReachable(uint32_t head, std::vector<uint32_t> &prefix) {
-  llvm::DenseMap<uint32_t, uint32_t> onTheWay; // by later node: dependencies that nodes of the prefix meet
+  llvm::DenseMap<uint32_t, uint32_t> onTheWay; // by later node: number of its dependencies that are in the prefix
   uint32_t segment = segmentOf[head];
   auto walk = [&](uint32_t node) {
     prefix.push_back(node);
@@ -256,7 +258,7 @@ void Orderer::cutSegment(uint32_t head) {
 bool Orderer::unstick() {
   if (queues.startPostponed([&](uint32_t node) { finish(node); }))
     return true;
-  // Takes the fused node with the highest priority among those that have their message and wait for a slot.
+  // Splits the fused node with the highest priority that has its message and waits for a slot.
   if (uint32_t node = queues.unblockFused(); node != None) {
     if (mayReorder)
       return false;

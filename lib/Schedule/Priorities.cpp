@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes longest paths from the beginning and to the end, and sorts by them in two counting sorts.
+// Computes the longest paths from the beginning and to the end, and sorts instructions by their lengths in two counting
+// sorts.
 #include "Stages.h"
 #include <algorithm>
 #include <numeric>
 
 using namespace gc3::ir;
 
-/// Returns the longest path from the beginning, by instruction.
+/// Returns, by instruction, the length of the longest path from the beginning to it.
 static std::vector<uint32_t> depths(const InstructionDag &dag) {
   std::vector<uint32_t> depth(dag.instructions.size());
   for (uint32_t i = 0; i != depth.size(); ++i) {
@@ -20,7 +21,7 @@ static std::vector<uint32_t> depths(const InstructionDag &dag) {
   return depth;
 }
 
-/// Returns the longest path to an end, by instruction.
+/// Returns, by instruction, the length of the longest path from it to an end.
 static std::vector<uint32_t> distances(const InstructionDag &dag) {
   std::vector<uint32_t> distance(dag.instructions.size());
   for (auto i = static_cast<uint32_t>(distance.size()); i-- != 0;) {

@@ -44,7 +44,8 @@ static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, Waits &&waits
   return program;
 }
 
-/// Frees what later stages do not need before the next stage allocates memory.
+/// Runs all stages. After each stage, frees the data that later stages do not need, before the next stage allocates
+/// memory.
 static std::optional<Program> scheduleWith(const InstructionDag &dag, const Options &options, uint32_t newChannels,
                                            Diagnostics &diags) {
   Instructions instructions(dag);
@@ -65,8 +66,8 @@ static std::optional<Program> scheduleWith(const InstructionDag &dag, const Opti
 }
 
 std::optional<Program> gc3::schedule::schedule(const InstructionDag &dag, const Options &options, Diagnostics &diags) {
-  // Additional channels keep more chains whole, but cost thread blocks. If they cost too many, schedules again with one
-  // channel, and reports only the errors of this second attempt.
+  // Additional channels keep more chains whole, but cost thread blocks. If the first attempt fails, schedules again
+  // with one channel, and reports only the errors of this second attempt.
   static constexpr uint32_t generous = 32;
   SourceManager nothing;
   Diagnostics silent(nothing, 1);

@@ -47,8 +47,8 @@ void SlotQueues::block(uint32_t node) {
   waits[node] = 1;
 }
 
-/// Removes and returns the first node of the heap that still waits, which then no longer waits; returns None if there
-/// is none.
+/// Removes nodes from the heap up to the first one that still waits. Returns this node, which then no longer waits, or
+/// None if there is none.
 uint32_t SlotQueues::unblockFirst(PriorityHeap &heap) {
   while (!heap.empty())
     if (uint32_t node = nodes.nodeWithPriority(popFirst(heap)); waits[node] != 0) {

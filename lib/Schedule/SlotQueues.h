@@ -24,8 +24,8 @@ public:
   /// Adds a message to those in flight. Returns true if it is the oldest of its connection.
   bool enqueue(uint32_t receiver);
 
-  /// Two nodes, or None: the receiver of the message that is now the oldest, and a node that no longer waits for a
-  /// slot.
+  /// Nodes that a receive affects; each can be None: the receiver of the message that is now the oldest, and a node
+  /// that no longer waits for a slot.
   struct Freed {
     uint32_t receiver;
     uint32_t waiter;
@@ -37,8 +37,8 @@ public:
   bool isFull(uint32_t node) const;
   /// Makes a node wait until its connection has a free slot.
   void block(uint32_t node);
-  /// Returns the first fused node, by priority, that waits for a slot; it then no longer waits. Returns None if no
-  /// fused node waits.
+  /// Returns the fused node with the highest priority that waits for a slot. The node then no longer waits. Returns
+  /// None if no fused node waits.
   uint32_t unblockFused() { return unblockFirst(blockedFused); }
 
   /// Returns true for a send that begins a segment of several messages and would fill the last slot of its connection.
@@ -46,8 +46,9 @@ public:
   bool fillsLastSlot(uint32_t node) const;
   /// Postpones such a send until startPostponed().
   void postpone(uint32_t node);
-  /// Calls `begin`, which must enqueue, with postponed sends: on each connection with as many as leave a slot free, or
-  /// else with a single send. Returns false if no postponed send has a free slot.
+  /// Starts postponed sends by calling `begin`, which must enqueue their messages. On each connection, starts as many
+  /// sends as leave a slot free. If there are none, starts a single send that fills the last slot of its connection.
+  /// Returns false if no postponed send has a free slot.
   bool startPostponed(llvm::function_ref<void(uint32_t)> begin);
 
 private:
@@ -58,9 +59,9 @@ private:
     uint32_t blockedHeap = ir::None;    // index in `blocked`
     uint32_t postponedIndex = ir::None; // index in `postponed`
   };
-  struct Postponed { // postponed sends of one connection
+  struct Postponed { // the postponed sends of one connection
     uint32_t connection;
-    PriorityHeap heap; // postponed sends
+    PriorityHeap heap; // priorities of these sends
   };
   uint32_t unblockFirst(PriorityHeap &heap);
 
@@ -71,7 +72,7 @@ private:
   std::vector<uint32_t> nextMessage; // by receiving node: the next on its connection
   std::vector<PriorityHeap> blocked; // nodes that wait for a slot of a connection, and some that no longer do
   PriorityHeap blockedFused;         // the fused nodes of all heaps in `blocked`, and some that no longer wait
-  std::vector<uint8_t> waits;        // by node: whether it waits for a slot; nodes past the end do not
+  std::vector<uint8_t> waits;        // by node: 1 if it waits for a slot; nodes past the end of the array do not wait
   std::vector<Postponed> postponed;
 };
 

@@ -8,9 +8,9 @@
 
 namespace gc3::schedule {
 
-/// Returns, for each instruction, its position in the order of priority (GC3 section 4.4): least depth first, then the
-/// longest path to an end, then program order. Dependencies come before what depends on them, and sends before their
-/// receives. Linear.
+/// Returns, for each instruction, its position in the order of priority (GC3 section 4.4). The smallest depth comes
+/// first, then the longest path to an end, then program order. So an instruction comes after its dependencies, and a
+/// receive after its send. Linear.
 std::vector<uint32_t> priorities(const ir::InstructionDag &dag);
 
 struct Channels {
@@ -25,8 +25,9 @@ std::optional<Channels> assignChannels(Instructions &instructions, const Options
                                        Diagnostics &diags);
 
 struct Order {
-  std::vector<uint32_t> nodes;     ///< in the order of execution
-  std::vector<uint32_t> segmentOf; ///< by node: the run of unsplit messages that it belongs to; None for a local node
+  std::vector<uint32_t> nodes;     ///< nodes in the order of execution
+  std::vector<uint32_t> segmentOf; ///< by node: its segment, a run of messages that unsplit instructions pass on; None
+                                   ///< for a local node
 };
 
 /// Returns one order of all nodes that every thread block can follow if each of the `connections` connections has
@@ -43,7 +44,7 @@ struct ThreadBlocks {
   std::vector<ir::ThreadBlock> blocks; ///< sorted by rank
   std::vector<uint32_t> rankBegin;
   std::vector<BlockStep> placeOf;       ///< by node
-  std::vector<uint32_t> receivingBlock; ///< by block: the block that receives its messages, or None
+  std::vector<uint32_t> receivingBlock; ///< by block: the block on another rank that receives its messages, or None
 };
 
 /// Turns frames into thread blocks, at most `maxThreadBlocks` per rank, and assigns each local instruction to a block
@@ -52,11 +53,11 @@ std::optional<ThreadBlocks> assignThreadBlocks(const Nodes &nodes, Channels &cha
                                                const Options &options, Diagnostics &diags);
 
 struct Waits {
-  std::vector<uint32_t> begin; ///< by position in the order
+  std::vector<uint32_t> begin; ///< index of a step's first wait, by position of the step's node in the order
   std::vector<ir::Wait> waits;
 };
 
-/// Returns the waits that nothing else implies. If `wholeMessages` is set, the order of messages implies some.
+/// Returns the waits that nothing else implies. With `wholeMessages`, the order of messages also implies waits.
 Waits insertWaits(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order, bool wholeMessages);
 
 } // namespace gc3::schedule

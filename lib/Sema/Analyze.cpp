@@ -30,7 +30,7 @@ private:
   const SemaOptions &options;
   Machine machine;
   std::vector<ir::ChunkDag> dags;
-  uint64_t slots = 0, operations = 0; ///< of all programs together
+  uint64_t slots = 0, operations = 0; ///< sums over all programs so far
 };
 
 } // namespace
@@ -81,8 +81,8 @@ bool Analysis::runProgram(const ProgramCode &program) {
   return true;
 }
 
-/// Checks the budgets of all programs together, because all of them are in memory at once. Each program has been
-/// checked on its own.
+/// Checks the budgets of all programs together, because all of them are in memory at once. The budgets of each single
+/// program have been checked before.
 bool Analysis::fitsBudgets(const ir::ChunkDag &dag) {
   for (uint32_t size : dag.bufferSizes)
     slots += size;

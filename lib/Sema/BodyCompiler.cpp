@@ -56,16 +56,16 @@ void BodyCompiler::patch(size_t jump) {
   (in.op == Op::RangeBegin ? in.b : in.a) = label();
 }
 
-/// Returns true if the only effect of an instruction is to write operand a, by value: then it can write any other
-/// register.
+/// Returns true if the only effect of an instruction is to write register a. Such an instruction can write to another
+/// register instead.
 static bool onlyWritesA(Op op) {
   return op == Op::LoadInt || op == Op::LoadParam || (op >= Op::Add && op <= Op::Log2) || op == Op::LoadParamList ||
          op == Op::ListRange || (op >= Op::GetInt && op <= Op::GetList) || (op >= Op::Length && op <= Op::Join) ||
          (op >= Op::MakeChunk && op <= Op::Split);
 }
 
-/// Copies a value to a register below it. If the last instruction computed the value, changes that instruction to write
-/// the target. Moves a list out of a temporary, so that only the target holds it.
+/// Copies a value to a register with a lower number. If the last instruction computed the value, changes that
+/// instruction to write to this register. Moves a list out of a temporary, so that only the target holds it.
 void BodyCompiler::moveTo(Value value, uint32_t reg, const Mark &before, SourceRange range) {
   File file = value.type.file();
   bool isTemporary = value.reg >= before.top[static_cast<size_t>(file)];
@@ -82,7 +82,7 @@ void BodyCompiler::moveTo(Value value, uint32_t reg, const Mark &before, SourceR
   emit(op, range, reg, value.reg, 0, isTemporary);
 }
 
-/// Moves the value to a temporary at the mark, and releases all other temporaries.
+/// Releases all temporaries above the mark, and moves the value to the first temporary there.
 BodyCompiler::Value BodyCompiler::settle(Value value, const Mark &to) {
   release(to);
   Value result = temporary(value.type);

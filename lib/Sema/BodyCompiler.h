@@ -71,7 +71,8 @@ private:
 
   // Expressions (CompileExpressions.cpp, CompileLists.cpp)
   Value eval(const ast::Expr &expr);
-  /// Reports a value that does not have the wanted type; `what` begins the message ("the index of a list").
+  /// Evaluates an expression. Reports an error if the value does not have the wanted type; `what` begins the message
+  /// ("the index of a list").
   Value evalAs(const ast::Expr &expr, Type wanted, const std::string &what);
   bool check(Type wanted, Type got, SourceRange range, const std::string &what);
   Value name(const ast::NameExpr &expr);
@@ -114,7 +115,7 @@ private:
   bool evalOperands(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<ast::Argument> arguments, SourceRange range,
                     const std::string &callee, std::vector<uint32_t> &registers);
 
-  // Statements (CompileStatements.cpp); these return true if control never passes the end of the statement
+  // Statements (CompileStatements.cpp). A result of true means that control never reaches the end of the statement.
   bool statement(const ast::Stmt &stmt);
   bool block(const ast::BlockStmt &stmt);
   void let(const ast::LetStmt &stmt);
@@ -161,8 +162,9 @@ private:
   Type resultType{Type::None, 0};
   bool infers = false;
   bool tooLarge = false;
-  const ast::File *sourceFile = nullptr;    ///< file of a collective
-  const ast::Program *settingsOf = nullptr; ///< program whose locals the settings can name by mistake
+  const ast::File *sourceFile = nullptr;    ///< the file that declares the collective that is compiled
+  const ast::Program *settingsOf = nullptr; ///< program whose settings are compiled, for messages about settings that
+                                            ///< use its locals by mistake
 };
 
 } // namespace gc3::sema

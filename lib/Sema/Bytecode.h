@@ -130,8 +130,8 @@ enum class Op : uint8_t {
   SetShape,    // r a blocks (or none) of r b chunks
   SetOwner,    // only rank r a has the buffer
   SetOwners,   // only the ranks of list a have the buffer
-  SetAlias,    // extra lies inside the other buffer: rank and index in extra, then rank and index in the other, from
-               // register a on
+  SetAlias,    // buffer `extra` lies inside the other buffer; from register a on: rank and index in `extra`, rank and
+               // index in the other buffer
   ResetValue,  // removes the current value
   JumpIfValue, // to a if there is a current value
   BeginValue,
@@ -148,13 +148,14 @@ struct Instruction {
 };
 static_assert(sizeof(Instruction) == 16);
 
-/// A call. The callee's registers begin at these registers of the caller, because arguments are evaluated in place.
+/// A call. The callee's registers begin at register `base` of the caller in each file, because the caller evaluates
+/// arguments directly into them.
 struct CallSite {
   uint32_t function;
   uint32_t base[FileCount];
 };
 
-/// Int registers of the parts of `chunk(...)`, `copy` and `reduce`, or NoRegister.
+/// Int registers of the operands of `chunk(...)`, `copy` and `reduce`, or NoRegister.
 struct PlaceOperands {
   uint32_t rank = NoRegister, buffer = NoRegister, index = NoRegister, count = NoRegister;
   uint32_t other = NoRegister; ///< chunk register

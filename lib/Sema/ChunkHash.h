@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fingerprints of multisets of input chunks. Each chunk has a random-looking 128-bit number; the fingerprint is the sum
-// of these numbers, each half modulo 2^64, so combining multisets adds fingerprints. A fingerprint also has the number
-// of chunks, saturating, because 2^64 copies of a chunk would sum to zero.
+// Fingerprints of multisets of input chunks. Each chunk has a random-looking 128-bit number. The fingerprint is the sum
+// of these numbers, each half modulo 2^64, so adding two fingerprints gives the fingerprint of the combined multiset. A
+// fingerprint also has the number of chunks, which saturates, because 2^64 copies of a chunk would sum to zero.
 #pragma once
 
 #include <cstdint>

@@ -105,7 +105,7 @@ bool CollectiveBuilder::setOwners(ir::BufferId buffer, const std::vector<int64_t
   return true;
 }
 
-/// Reports why there is no such chunk. Returns false.
+/// Reports the reason why the chunk does not exist. Returns false.
 bool CollectiveBuilder::refuseChunk(ir::BufferId buffer, int64_t rank, int64_t index) {
   if (rank < 0 || rank >= collective.ranks)
     return fail(DiagId::RankOutOfRange, placeOf(buffer, rank, index) + ": " + rankOutOfRange(rank, collective.ranks));
@@ -189,7 +189,7 @@ bool CollectiveBuilder::addToValue(int64_t rank, int64_t index) {
   return true;
 }
 
-/// Returns the variable that stores the number of the value that was built.
+/// Returns the variable for the number of the value that was built. Sets `isNew` if this value has no number yet.
 uint32_t &CollectiveBuilder::knownValue(bool &isNew) {
   if (pendingHash.count == 1) {
     size_t width = collective.input.total();

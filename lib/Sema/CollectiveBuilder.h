@@ -23,7 +23,8 @@ public:
 
   const Row &row(uint32_t rank) const { return own[rank] == Common ? common : rows[own[rank]]; }
   void set(uint32_t rank, uint32_t index, uint32_t value, uint16_t clause);
-  /// Promises a value to all ranks. Changes nothing and returns false if one of them already has a promise there.
+  /// Promises a value for one chunk to all ranks. Changes nothing and returns false if a rank already has a promise for
+  /// it.
   bool setEverywhere(uint32_t index, uint32_t value, uint16_t clause);
 
 private:
@@ -55,7 +56,7 @@ public:
   void endValue();
   /// Declares that chunk `index` of the output of `rank` must hold the current value.
   bool ensure(int64_t rank, int64_t index, SourceRange clause);
-  /// Declares the same for every `step`-th rank in [first, end).
+  /// Like ensure(), for every `step`-th rank in [first, end).
   bool ensureAll(int64_t first, int64_t end, int64_t step, int64_t index, SourceRange clause);
 
   /// Returns the collective, which stores equal rows once. Call once.
@@ -83,7 +84,7 @@ private:
   ir::Collective collective;
   std::vector<ir::Run> pending; ///< runs of the value being built
   ChunkHash pendingHash;
-  uint64_t reductionRuns = 0; ///< runs of the values with several chunks so far
+  uint64_t reductionRuns = 0; ///< number of runs in all values with several chunks
   uint32_t current = NoValue;
   std::vector<ChunkHash> valueHashes;
   llvm::DenseMap<std::pair<uint64_t, uint64_t>, uint32_t> valueOfHash; ///< numbers of the values with several chunks

@@ -28,7 +28,7 @@ bool gc3::sema::isBuiltin(llvm::StringRef function) {
   return builtin(function) != Builtin::None;
 }
 
-/// Finds the argument of each formal, or -1. Reports arguments that do not fit.
+/// Stores in `argumentOf`, for each formal, the index of its argument, or -1. Reports arguments that do not fit.
 bool BodyCompiler::match(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<Argument> arguments, SourceRange range,
                          const std::string &callee, std::vector<int> &argumentOf) {
   bool good = true;
@@ -73,7 +73,7 @@ bool BodyCompiler::match(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<Argument
 void BodyCompiler::emitCall(uint32_t function, const Mark &base, SourceRange range) {
   emit(Op::Call, range, static_cast<uint32_t>(shared.code.calls.size()));
   shared.code.calls.push_back({function, {base.top[0], base.top[1], base.top[2]}});
-  lastLabel = code.code.size(); // the instruction of the call alone does not write the result
+  lastLabel = code.code.size(); // Call itself does not write the result, so moveTo() must not change its operands
 }
 
 void BodyCompiler::passDefault(llvm::ArrayRef<Formal> formals, const std::vector<uint32_t> &registers, size_t which,
@@ -91,7 +91,7 @@ void BodyCompiler::passDefault(llvm::ArrayRef<Formal> formals, const std::vector
   release(base);
 }
 
-/// Evaluates the arguments into new registers, in the order of the formals within each file.
+/// Evaluates the arguments into new registers. In each register file, these are in the order of the formals.
 bool BodyCompiler::passArguments(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<Argument> arguments, SourceRange range,
                                  const std::string &callee) {
   std::vector<int> argumentOf;
@@ -107,7 +107,7 @@ bool BodyCompiler::passArguments(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<
     Mark before = mark();
     Value value = eval(*arguments[i].value);
     release(before);
-    if (formalOf[i] < 0 || (!good && !arguments[i].name)) // positional arguments are a guess after an error
+    if (formalOf[i] < 0 || (!good && !arguments[i].name)) // after an error, positions of arguments are a guess
       continue;
     const Formal &formal = formals[static_cast<size_t>(formalOf[i])];
     if (!check(formal.type, value.type, arguments[i].value->range, "'" + formal.name.str() + "' of " + callee))
@@ -154,7 +154,7 @@ BodyCompiler::Value BodyCompiler::call(const CallExpr &expr) {
   std::string near = suggestion(expr.callee.text, candidates);
   error(DiagId::UnknownName, expr.callee.range, "unknown function '" + expr.callee.text.str() + "'" + near);
   Mark before = mark();
-  for (const Argument &argument : expr.arguments) { // reports errors inside the arguments as well
+  for (const Argument &argument : expr.arguments) { // to report errors inside the arguments as well
     eval(*argument.value);
     release(before);
   }

@@ -13,7 +13,8 @@ static constexpr Type chunkType{Type::Chunk, 0};
 bool BodyCompiler::evalOperands(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<Argument> arguments, SourceRange range,
                                 const std::string &callee, std::vector<uint32_t> &registers) {
   std::vector<int> argumentOf;
-  const bool fits = match(formals, arguments, range, callee, argumentOf); // if false, positional arguments are a guess
+  const bool fits = match(formals, arguments, range, callee, argumentOf); // if false, positions of arguments are a
+                                                                          // guess
   bool good = fits;
   registers.assign(formals.size(), NoRegister);
   for (size_t i = 0; i < arguments.size(); ++i) {

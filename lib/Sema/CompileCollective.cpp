@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles headers of programs and clauses of collectives. Orders the loops of an `ensures` so that its value is
-// computed once for each choice of the binders that the value depends on: an AllReduce of R ranks and C chunks adds up
-// R * C contributions, not R * R * C.
+// computed only once for each combination of the binders that the value depends on. An AllReduce of R ranks and C
+// chunks then adds R * C contributions, not R * R * C.
 #include "BodyCompiler.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <set>
@@ -224,8 +224,8 @@ void BinderUses::visit(const Expr *expr) {
   }
 }
 
-/// Returns the order of the loops. The first `valueLevel` binders are those on which the value depends, directly or
-/// through the ranges of others.
+/// Returns the order of the loops, and sets `valueLevel`. The value depends on the first `valueLevel` binders of the
+/// order, directly or through the ranges of other binders.
 std::vector<size_t> BodyCompiler::loopOrder(const Clause &clause, size_t &valueLevel) {
   std::vector<std::set<size_t>> needs; // binders that the range of each binder uses
   for (size_t i = 0; i < clause.binders.size(); ++i) {
@@ -254,8 +254,8 @@ std::vector<size_t> BodyCompiler::loopOrder(const Clause &clause, size_t &valueL
   return order;
 }
 
-/// Returns true if a binder iterates over ranks with the same promise: its values are a range, and only the rank of the
-/// output uses it.
+/// Returns true if a binder iterates over ranks with the same promise: its values are a range, and the clause uses the
+/// binder only as the rank of the output.
 bool BodyCompiler::coversAllRanks(const Clause &clause, size_t binder) const {
   const ast::Name &name = clause.binders[binder].name;
   const auto *rank = dynAs<NameExpr>(clause.left.rank);
@@ -267,7 +267,8 @@ bool BodyCompiler::coversAllRanks(const Clause &clause, size_t binder) const {
   return uses.used.count(binder) == 0;
 }
 
-/// `allRanks`: the rank of the output is the variable of a range, and all ranks of the range have the same promise.
+/// `allRanks`: the rank of the output is a variable that iterates over a range of ranks, and all of them have the same
+/// promise.
 void BodyCompiler::ensuresInnermost(const Clause &clause, bool allRanks) {
   Mark before = mark();
   Type boolean{Type::Bool, 0};
@@ -298,7 +299,7 @@ void BodyCompiler::ensuresInnermost(const Clause &clause, bool allRanks) {
   patch(known);
   Value rank = evalAs(*clause.left.rank, integer, "the rank of an output chunk");
   Value index = evalAs(*clause.left.index, integer, "the index of an output chunk");
-  // With `allRanks`, `rank` is the variable of the range, whose registers begin with it.
+  // EnsureAll reads the whole range: `rank` is its variable, and its other registers follow `rank`.
   emit(allRanks ? Op::EnsureAll : Op::Ensure, clause.left.range, rank.reg, index.reg);
   release(before);
   if (clause.condition)

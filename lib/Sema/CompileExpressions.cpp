@@ -176,7 +176,7 @@ BodyCompiler::Value BodyCompiler::combine(BinaryOp op, SourceRange opRange, Valu
       emit(Op::Concat, opRange, value.reg, lhs.reg, rhs.reg);
       return value;
     }
-    Value parts[] = {temporary(type), temporary(type)}; // the registers of the operands' temporaries
+    Value parts[] = {temporary(type), temporary(type)}; // two registers for the operands
     bool swapped = rhs.reg == parts[0].reg;
     if (swapped) // the left operand is a variable, so the right one is in the first temporary
       emit(Op::MoveInt, opRange, parts[1].reg, rhs.reg);

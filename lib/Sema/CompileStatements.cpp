@@ -64,7 +64,7 @@ bool BodyCompiler::statement(const Stmt &stmt) {
 }
 
 void BodyCompiler::let(const LetStmt &stmt) {
-  // Allocate the variable's register first and declare its name last, so that the value cannot use the name.
+  // Declare the name after the value is evaluated, so that the value cannot use the name.
   Mark before = mark();
   Value value = eval(*stmt.value);
   Type type = stmt.type ? shared.resolve(*stmt.type) : value.type;
@@ -119,7 +119,8 @@ void BodyCompiler::assign(const AssignStmt &stmt) {
   release(before);
 }
 
-/// Compiles `xs[i][j] = value`: takes the inner list out, so that it has one holder, changes it, and puts it back.
+/// Compiles `xs[i][j] = value`: takes the inner list out, so that no other list refers to it, changes it, and puts it
+/// back.
 void BodyCompiler::assignElement(const AssignStmt &stmt) {
   Mark before = mark();
   std::vector<const IndexExpr *> path; // outermost list first
@@ -306,8 +307,8 @@ void BodyCompiler::assertStatement(const AssertStmt &stmt) {
   release(before);
 }
 
-/// Compiles an assert of `a < b` without a text; the message has both values. Stores the values, because a second
-/// evaluation could repeat the effects of calls.
+/// Compiles an assert of a comparison such as `a < b` without a text. The message shows both values, so the code keeps
+/// them: a second evaluation could repeat the effects of calls.
 void BodyCompiler::assertComparison(const BinaryExpr &expr) {
   Mark before = mark();
   Value lhs = settle(eval(*expr.lhs), before);

@@ -109,7 +109,7 @@ void Compiler::compileFunction(FunctionInfo &info) {
   info.state = FunctionInfo::State::Done;
 }
 
-/// Compiles each default as a function of the earlier parameters, so that the cost of a call does not depend on the
+/// Compiles each default as a function of the earlier parameters, so that the code of a call does not grow with the
 /// default.
 void Compiler::compileDefaults(const std::vector<Formal> &all) {
   for (size_t i = 0; i < all.size(); ++i)

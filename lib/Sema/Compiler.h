@@ -27,7 +27,7 @@ struct FunctionInfo {
   Type result;
   bool infers = false; ///< `fn f() = expr` without a type: the type is known after compilation
   State state = State::Waiting;
-  uint32_t index = 0; ///< in the bytecode
+  uint32_t index = 0; ///< index in Bytecode::functions
 };
 
 struct CollectiveInfo {
@@ -40,7 +40,7 @@ struct CollectiveInfo {
 struct ParamInfo {
   const ast::Parameter *syntax = nullptr;
   Type type;
-  uint32_t slot = 0;  ///< in Bytecode::paramNames
+  uint32_t slot = 0;  ///< index in Bytecode::paramNames
   uint32_t thunk = 0; ///< the function that computes the value
   const ast::File *file = nullptr;
 };
@@ -94,7 +94,7 @@ private:
   std::map<llvm::StringRef, SourceRange> paramNames, functionNames, collectiveNames, programNames;
   std::map<int64_t, uint32_t> constantOf;
   unsigned inferenceDepth = 0;
-  bool declaresStandard = false; ///< the file being declared is embedded in the compiler
+  bool declaresStandard = false; ///< true: the file being declared is embedded in the compiler
 };
 
 } // namespace gc3::sema

@@ -9,8 +9,8 @@
 
 namespace gc3::sema {
 
-/// `count` chunks as they were after `stamp` operations. The place is the one that the user named, not the canonical
-/// one.
+/// A reference to `count` chunks with the contents that they had after `stamp` operations. Rank, buffer and index are
+/// those that the user named, not canonical ones.
 struct ChunkRef {
   uint32_t rank = 0;
   uint32_t index = 0;

@@ -8,7 +8,7 @@
 
 namespace gc3::sema {
 
-/// The value of a param, which outlives a run.
+/// The value of a param. It outlives a run.
 struct ParamValue {
   bool known = false;
   int64_t number = 0;
@@ -48,7 +48,7 @@ public:
 
   ListBudget budget; ///< declared before all members that hold lists, so that it outlives them
   std::vector<ParamValue> params;
-  /// These return the result of the last run, which is in register 0 of its file.
+  /// Return the result of the last run, which is in register 0 of its file.
   int64_t numberResult() const { return ints[0]; }
   const ListRef &listResult() const { return lists[0]; }
   void beginProgram();

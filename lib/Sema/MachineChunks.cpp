@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunk operations, the directives around them, and the settings of a program. Directives are a stack of scopes that
-// follows the calls: an operation uses the innermost channel and the product of all factors.
+// Chunk operations, the directives around them, and the settings of a program. Directives are a stack of scopes, which
+// calls extend: an operation uses the innermost channel and the product of all factors.
 #include "Machine.h"
 #include "gc3/Support/Quantity.h"
 
@@ -117,8 +117,8 @@ bool Machine::pushDirective(const Instruction &in) {
   return true;
 }
 
-/// Returns the number of a directive; equal directives have one number. The key omits the source places, which seldom
-/// differ.
+/// Returns the number of a directive; equal directives have one number. The key of the map omits the source places,
+/// because they seldom differ.
 uint32_t Machine::intern(const ir::Directive &directive) {
   auto pair = [](int32_t high, uint32_t low) { return uint64_t(static_cast<uint32_t>(high)) << 32 | low; };
   uint64_t key = mix(mix(pair(directive.channel, directive.parallel)) ^

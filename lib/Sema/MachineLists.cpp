@@ -98,7 +98,7 @@ bool Machine::getElement(const Instruction &in) {
   } else if (in.op == Op::GetChunk) {
     refs[in.a] = list.get()->chunks[i];
   } else if (in.op == Op::GetList) {
-    ListRef element = list.get()->lists[i]; // `list` can be the target
+    ListRef element = list.get()->lists[i]; // a copy, because the target register can be `list`
     listRegisters[in.a] = std::move(element);
   } else {
     List *owned = own(list, File::List, 0, budget);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes params: from the command line, as expressions of the language (strings verbatim), else from the default.
+// Computes params. The value is a `-D` of the command line, else the default. A `-D` is an expression of the language,
+// except for a param of type string: its `-D` is the text itself.
 #include "Stages.h"
 #include "gc3/Parse/Parse.h"
 
 using namespace gc3;
 using namespace gc3::sema;
 
-/// Returns the text of a `-D` for a string as a string literal.
+/// Returns a string literal for the text of a `-D`.
 static std::string quoted(const std::string &text) {
   std::string literal = "\"";
   for (char c : text) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that the trace leaves in each output chunk what the collective promises, with one comparison of hashes per
-// chunk. For the first few wrong chunks, it determines the exact contents: one backward pass over the operations tracks
-// how often the contents of each slot count. The pass is linear in the operations, even if contributions double again
-// and again.
+// Checks that the trace leaves the promised contents in each output chunk, with one comparison of hashes per chunk. For
+// the first few wrong chunks, determines the exact contents in one backward pass over the operations. The pass tracks
+// how many times the contents of each slot occur in the chunk. It is linear in the operations, even if the number of
+// contributions doubles repeatedly.
 #include "Stages.h"
 #include "gc3/Support/PackedKey.h"
 #include "gc3/Support/Quantity.h"
@@ -36,7 +36,8 @@ uint64_t slotKey(uint32_t rank, ir::BufferId buffer, uint32_t index) {
 static Contributions contributionsOf(const ir::Collective &collective, const llvm::SmallVectorImpl<ir::ChunkOp> &ops,
                                      const ir::Location &chunk) {
   Contributions result;
-  llvm::DenseMap<uint64_t, uint64_t, PackedKeyInfo> open; // by slot: how often its contents count at this time
+  llvm::DenseMap<uint64_t, uint64_t, PackedKeyInfo> open; // by slot: how many times its contents at this point occur in
+                                                          // the chunk
   ir::Location at = ir::canonical(collective, chunk);
   open[slotKey(at.rank, at.buffer, at.index)] = 1;
   for (size_t i = ops.size(); i-- > 0 && !open.empty();) {
@@ -179,8 +180,8 @@ private:
 
 } // namespace
 
-/// Shows where the value of a chunk was reduced last, and how far the first contribution that it lacks has come. The
-/// moves of a loop are one note.
+/// Shows where the value of a chunk was reduced last, and the route of the first contribution that the chunk lacks.
+/// Shows the moves of a loop in one note.
 void Reporter::explainMissing(ir::Location chunk, SourceRange lastWrite, const Contributions &wanted,
                               const Contributions &got) {
   const auto missing = llvm::find_if(wanted, [&](const auto &entry) { return got.count(entry.first) == 0; });

@@ -7,7 +7,7 @@
 
 namespace gc3::sema {
 
-/// Replaces the defaults of params with the `-D` values. The trees must live as long as the compiler.
+/// Replaces the defaults of params with the `-D` values. `trees` must outlive the compiler.
 void applyDefines(Compiler &compiler, SourceManager &sources, Diagnostics &diags, const SemaOptions &options,
                   std::vector<std::unique_ptr<const ast::LoneExpression>> &trees);
 

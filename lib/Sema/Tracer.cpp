@@ -61,7 +61,8 @@ bool Tracer::begin() {
       info.directives.emplace_back();
     ir::Location start = locate({rank, 0, size, 0, ir::InputBuffer});
     record(ir::ChunkOpKind::Start, start, start, size, directive, info.nameRange);
-    fixed.resize(static_cast<size_t>(slotsAt(start) - fixed.data())); // in order, so each slot is written once
+    fixed.resize(static_cast<size_t>(slotsAt(start) - fixed.data())); // `fixed` is filled in order, so each slot is
+                                                                      // written once
     for (uint32_t i = 0; i < size; ++i)
       fixed.push_back({hashOfInput(rank, i), static_cast<uint32_t>(ops.size())});
   }
@@ -179,7 +180,7 @@ bool Tracer::copy(const ChunkRef &source, const ChunkRange &place, uint32_t dire
                                        info.bufferName(source.buffer) + "' onto the overlapping " +
                                        chunkRange(result.index, result.count) + " of '" +
                                        info.bufferName(result.buffer) + "' on rank " + std::to_string(result.rank));
-    result.stamp = static_cast<uint32_t>(ops.size()); // the place is copied to itself
+    result.stamp = static_cast<uint32_t>(ops.size()); // the copy has no effect, because both places are the same
     return true;
   }
   if (!record(ir::ChunkOpKind::Copy, from, to, source.count, directive, site))

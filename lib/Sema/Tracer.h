@@ -22,7 +22,7 @@ struct ChunkRange {
 /// on failure; `failure` then has the reason.
 class Tracer {
 public:
-  /// The contents of a chunk, and the number of operations up to its last write, which is included (0: never written).
+  /// The contents of a chunk, and the number of the operation that wrote it last, counted from 1 (0: never written).
   /// Most readers need both, so they are stored together.
   struct Slot {
     [[no_unique_address]] ChunkHash hash;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recursion is as deep as the tree: half the number of bits in the thread block count.
+// The functions recurse as deep as the tree: half the number of bits of the number of thread blocks.
 #include "gc3/Support/Clocks.h"
 #include <algorithm>
 

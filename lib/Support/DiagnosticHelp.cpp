@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of help for each id, used by --explain, by the rules of a SARIF log, and so by docs/diagnostics.md.
+// One line of help for each id, for --explain, for the rules of a SARIF log, and for docs/diagnostics.md.
 #include "gc3/Support/Diagnostics.h"
 #include <iterator>
 

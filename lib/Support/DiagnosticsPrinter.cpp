@@ -6,7 +6,7 @@ using namespace gc3;
 
 namespace {
 
-/// LLVM colors text only in streams that say that they show colors.
+/// A string stream that reports that it shows colors, because LLVM colors text only in such streams.
 class ColoredText : public llvm::raw_string_ostream {
 public:
   explicit ColoredText(std::string &text) : raw_string_ostream(text) { enable_colors(true); }

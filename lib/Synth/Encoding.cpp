@@ -18,7 +18,7 @@ Encoding::Encoding(const topology::Topology &topology, const algorithm::Demand &
 }
 
 /// Adds the constraints of one member of each orbit. Checks the deadline after each member, because large instances
-/// take a while.
+/// take long to encode.
 void Encoding::addConstraints(const std::vector<uint8_t> &full, const Options &options) {
   addRounds();
   const auto forEach = [&](const std::vector<uint32_t> &orbitOf, auto add) {
@@ -44,7 +44,7 @@ void Encoding::addConstraints(const std::vector<uint8_t> &full, const Options &o
 
 void Encoding::findWindows() {
   const topology::Topology back = topology::reversed(topology);
-  std::vector<std::vector<uint32_t>> from, to; // by rank: distances from it, and to it
+  std::vector<std::vector<uint32_t>> from, to; // by rank: distances from this rank, and distances to it
   for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
     from.push_back(distancesFrom(topology, outgoing, rank));
     to.push_back(distancesFrom(back, incoming, rank));
@@ -62,8 +62,8 @@ void Encoding::findWindows() {
     }
 }
 
-/// Returns how many rounds beyond the first a step can use: no more than all chunks take over the narrowest link or
-/// bound.
+/// Returns the maximum number of rounds beyond the first that a step can use. A step can use at most the rounds that
+/// all chunks need over the narrowest link or bound.
 uint32_t Encoding::mostSpare() const {
   const uint64_t chunks = demand.chunks();
   uint64_t rounds = 1;
@@ -76,8 +76,8 @@ uint32_t Encoding::mostSpare() const {
   return static_cast<uint32_t>(std::min<uint64_t>(shape.rounds - shape.steps, rounds - 1));
 }
 
-/// Gives every step one round, and makes variables for further rounds. A step can have as many as it can use, and all
-/// steps together no more than there are.
+/// Gives every step one round, and makes variables for up to `spare` further rounds. Limits the rounds of all steps
+/// together to shape.rounds.
 void Encoding::addRounds() {
   std::vector<Term> all;
   for (uint32_t step = 0; step < shape.steps; ++step)
@@ -105,7 +105,7 @@ void Encoding::addVariables(uint32_t chunk) {
     const uint32_t first = earliest[chunk * topology.ranks + link.from],
                    last = latest[chunk * topology.ranks + link.to];
     if (earliest[chunk * topology.ranks + link.to] == 0)
-      continue; // has the chunk from the beginning
+      continue; // the receiver has the chunk from the beginning
     for (uint32_t step = first; step < last; ++step) {
       Literal &literal =
           sends[static_cast<size_t>(symmetry.chunkOnLink[chunk * topology.linkCount() + i]) * horizon + step];
@@ -115,7 +115,7 @@ void Encoding::addVariables(uint32_t chunk) {
   }
 }
 
-/// C1 to C4: the sender has the chunk that it sends; a chunk that a rank has came from somewhere; all targets have
+/// C1 to C4: the sender has the chunk that it sends; if a rank has a chunk, the chunk was sent to it; all targets have
 /// their chunks at the end.
 void Encoding::addArrivals(uint32_t chunk) {
   for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
@@ -154,7 +154,8 @@ void Encoding::addArrival(uint32_t chunk, uint32_t rank, uint32_t time) {
   solver.addClause(come);
 }
 
-/// Returns the literals of all sends over these links in a step, each with the number of sends that it stands for.
+/// Returns the literals of all sends over these links in a step. The weight of a literal is the number of sends that it
+/// represents.
 std::vector<Term> Encoding::sendsOver(const std::vector<uint32_t> &links, uint32_t step) const {
   std::vector<Literal> sent;
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
@@ -171,8 +172,8 @@ std::vector<Term> Encoding::sendsOver(const std::vector<uint32_t> &links, uint32
   return terms;
 }
 
-/// C5: in each step, sends use at most the bandwidth of its rounds, and all of it if `isFull`. Omits rounds that would
-/// exceed all possible sends: they add no constraint, and would make sums large.
+/// C5: in each step, sends use at most the bandwidth of the step's rounds, and all of it if `isFull`. Omits rounds
+/// beyond the number that all possible sends can fill: they add no constraint, and would make sums large.
 void Encoding::addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwidth, bool isFull) {
   for (uint32_t step = 0; step < shape.steps; ++step) {
     std::vector<Term> sent = sendsOver(links, step), idle;
@@ -194,7 +195,7 @@ void Encoding::addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwid
   }
 }
 
-/// Returns, by step, a literal that is true if the chunk has left its source when the step is over.
+/// Returns, by step, a literal that is true if the chunk has left its source by the end of the step.
 std::vector<Literal> Encoding::addDeparture(uint32_t chunk) {
   std::vector<Literal> left;
   for (uint32_t step = 0; step < horizon; ++step) {

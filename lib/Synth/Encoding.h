@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes for a solver whether there is an algorithm with given numbers of steps and rounds, and decodes its result.
+// Encodes the search for an algorithm with given numbers of steps and rounds for a solver, and decodes the solver's
+// result.
 #pragma once
 
 #include "Solver.h"
@@ -8,12 +9,12 @@
 
 namespace gc3::synth {
 
-/// The constraints of SCCL section 3.4 in Booleans. For chunk c, rank n, link l and step s:
+/// The constraints of SCCL section 3.4 as Boolean constraints. For chunk c, rank n, link l and step s:
 ///   have(c, n, t)   c is on n when t steps are over: the paper's arrival time, in unary
 ///   send(c, l, s)   c goes over l in step s
-///   longer(s, j)    step s has more than j rounds
-/// Distances exclude some variables: c is on n only after as many steps as n is away from its source, and must leave n
-/// as many steps before the end as the nearest rank that waits for it is away.
+///   longer(s, j)    step s has more than j + 1 rounds
+/// Distances exclude some variables. If n is d hops from the source of c, c is not on n before d steps are over. If the
+/// nearest target of c is d hops from n, c arrives on n at least d steps before the end or not at all.
 class Encoding {
 public:
   /// Encodes algorithms that `symmetry` leaves unchanged and in which no rank receives a chunk twice. There must be at
@@ -25,11 +26,11 @@ public:
   bool isPossible() const { return possible; }
   /// Returns false if the time limit was reached before the encoding was complete; then the solver must not be called.
   bool isComplete() const { return complete; }
-  /// Returns the algorithm after verdict Satisfiable. Some of its copies may be idle.
+  /// Returns the algorithm after verdict Satisfiable. Some of its copies can be idle.
   algorithm::Algorithm decode() const;
 
 private:
-  /// Values that are known without the solver, instead of variables.
+  /// Values of literals that are known without the solver and need no variable.
   static constexpr Literal Never = 0, Always = INT32_MAX;
 
   void findWindows();
@@ -59,14 +60,14 @@ private:
   const algorithm::Demand &demand;
   const Symmetry &symmetry;
   const Shape shape;
-  const uint32_t horizon; ///< steps of one wave
+  const uint32_t horizon; ///< number of steps of one wave
   const uint32_t spare;   ///< rounds that a step can have beyond the first
   Solver &solver;
   topology::LinksOfRanks outgoing, incoming;
   std::vector<uint32_t> earliest, latest; ///< by chunk * ranks + rank: number of finished steps when the chunk arrives,
                                           ///< at the earliest and at the latest
-  std::vector<Literal> haves, sends;      ///< by orbit, and time or step
-  std::vector<Literal> longer;            ///< by step * spare + j: whether it has more than j + 1 rounds
+  std::vector<Literal> haves, sends;      ///< by orbit, then by number of finished steps (`haves`) or step (`sends`)
+  std::vector<Literal> longer;            ///< by step * spare + j: true if the step has more than j + 1 rounds
   bool possible = true, complete = true;
 };
 

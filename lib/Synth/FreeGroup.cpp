@@ -33,9 +33,9 @@ public:
     }
   }
 
-  /// Returns maps without fixed ranks, in the order of their images.
+  /// Returns the maps without fixed ranks, in the order of their images.
   std::vector<Map> run() {
-    std::vector<uint32_t> next(ranks, 0); // the image to try
+    std::vector<uint32_t> next(ranks, 0); // by rank: the image to try next
     uint32_t rank = 0, tries = 0;
     while (tries < MaxTries && found.size() < MaxMaps) {
       if (rank == ranks || next[rank] == ranks) {
@@ -70,13 +70,14 @@ private:
   }
 
   const uint32_t ranks;
-  std::vector<uint32_t> pairs; ///< by from * ranks + to: a number for their kinds of links
+  std::vector<uint32_t> pairs; ///< by from * ranks + to: a number for the natures of the links from one rank to the
+                               ///< other
   Map image;
   std::vector<uint8_t> isTaken;
   std::vector<Map> found;
 };
 
-/// Extends a map of ranks to links, bounds and chunks, if that is possible.
+/// Extends a map of ranks to a map of links, bounds and chunks, if this is possible.
 class Followers {
 public:
   Followers(const topology::Topology &topology, const algorithm::Demand &demand) : topology(topology), demand(demand) {
@@ -120,7 +121,8 @@ private:
     key.push_back(topology.boundBandwidth[bound]);
     return key;
   }
-  /// Maps each member of a class to a member of the image's class, in order. Returns false if that class is too small.
+  /// Maps each member of a class to a member of the image's class, in order. Returns false if the image's class is too
+  /// small.
   template <typename Classes, typename KeyOf>
   static bool match(const Classes &classes, uint32_t count, KeyOf keyOf, std::vector<uint32_t> &image) {
     std::map<typename Classes::key_type, size_t> used;
@@ -148,8 +150,8 @@ bool isShift(const Map &map) {
   return true;
 }
 
-/// Returns how often the map must be applied until rank 0 is back; in a group without fixed ranks, all ranks are then
-/// back.
+/// Returns how many times the map must be applied until it maps rank 0 to itself. In a group without fixed ranks, it
+/// then maps all ranks to themselves.
 uint32_t orderOf(const Map &map) {
   uint32_t order = 1;
   for (uint32_t rank = map[0]; rank != 0; rank = map[rank])
@@ -157,8 +159,8 @@ uint32_t orderOf(const Map &map) {
   return order;
 }
 
-/// Returns the group that `generators` make; nothing if a member other than the identity fixes a rank, or if the group
-/// is larger than MaxOrder.
+/// Returns the group that `generators` generate. Returns nothing if a member other than the identity fixes a rank, or
+/// if the group is larger than MaxOrder.
 std::optional<std::set<Map>> closure(const std::vector<Map> &generators, uint32_t ranks) {
   Map identity(ranks);
   for (uint32_t rank = 0; rank < ranks; ++rank)

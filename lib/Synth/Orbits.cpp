@@ -69,8 +69,8 @@ std::vector<uint32_t> chunkClass(const algorithm::Demand &demand, uint32_t chunk
 
 Symmetry orbits(const topology::Topology &topology, const algorithm::Demand &demand,
                 const std::vector<Automorphism> &generators, size_t count, uint32_t waves) {
-  // Chunks of different waves form an orbit as well: that of a map which keeps ranks and links, and maps each chunk to
-  // one of the next wave.
+  // Chunks of different waves also form an orbit. The map `onward` keeps ranks and links, and maps each chunk to a
+  // chunk of the next wave.
   Automorphism onward;
   for (uint32_t i = 0; i < std::max(topology.linkCount(), topology.ranks); ++i) {
     onward.ranks.push_back(i);

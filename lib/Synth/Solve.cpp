@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds an algorithm of a shape, or shows that there is none. The time that a solver takes on an instance varies over
 // orders of magnitude with its seed, so tries are short at first and become longer. The kinds of tries differ in two
-// ways. Some search only algorithms that a group of automorphisms leaves unchanged, which have fewer variables; others
-// search all. Some have fewer steps, whose rounds can be split into more steps; others have the requested number. Only
-// a try with all steps and without a group can show that there is no algorithm.
+// ways. Some search only the algorithms that a group of automorphisms leaves unchanged, which need fewer variables;
+// others search all algorithms. Some search algorithms with fewer steps, whose rounds can be split into more steps;
+// others use the requested number of steps. Only a try with all steps and without a group can show that there is no
+// algorithm.
 #include "Encoding.h"
 #include "SplitSteps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -34,7 +35,8 @@ public:
     const std::vector<Automorphism> group = freeGroup(topology, demand);
     for (size_t generators = 0; generators <= group.size(); ++generators)
       symmetries.push_back(orbits(topology, demand, group, generators, 1));
-    if (shape.rounds > bounds.rounds()) // waves leave links idle at the beginning and at the end
+    if (shape.rounds > bounds.rounds()) // waves need more rounds, because they leave links idle at the beginning and at
+                                        // the end
       for (uint32_t waves = shape.steps; waves > 1; --waves)
         if (dividesClasses(waves) && shape.steps >= bounds.steps + waves - 1) {
           attempts.push_back({shape.steps, symmetries.size()});
@@ -100,7 +102,8 @@ private:
   const Shape shape;
   const Options &options;
   const std::vector<uint8_t> full;
-  std::vector<Symmetry> symmetries; ///< first the trivial one, then those of larger and larger groups, then waves
+  std::vector<Symmetry> symmetries; ///< first the trivial symmetry, then the symmetries of larger and larger groups,
+                                    ///< then those with waves
   std::vector<Attempt> attempts;
 };
 

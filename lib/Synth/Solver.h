@@ -10,7 +10,7 @@
 
 namespace gc3::synth {
 
-/// A variable, or as a negative number its negation; variables are numbered from 1.
+/// The number of a variable, counted from 1, or the negative number for its negation.
 using Literal = int32_t;
 
 struct Term {

@@ -15,7 +15,7 @@ std::vector<std::vector<uint32_t>> partsOf(const algorithm::Algorithm &algorithm
     parts.push_back({each});
     rounds += each;
   }
-  parts.back().back() += shape.rounds - rounds; // unused rounds
+  parts.back().back() += shape.rounds - rounds; // the last part gets the unused rounds
   for (std::vector<uint32_t> &step : parts)
     for (; steps < shape.steps && step.back() > 1; ++steps) {
       --step.back();
@@ -38,7 +38,8 @@ public:
     }
   }
 
-  /// Uses capacity for the send. Returns the part that takes it, or the number of parts if none does.
+  /// Uses capacity for the send. Returns the number of the part that has this capacity, or the number of parts if no
+  /// part has it.
   size_t take(uint32_t link) {
     for (size_t i = 0; i < left.size(); ++i) {
       const llvm::ArrayRef<uint32_t> bounds =
@@ -46,7 +47,7 @@ public:
               .slice(boundsOf.begin[link], boundsOf.begin[link + 1] - boundsOf.begin[link]);
       const auto subtract = [&](int64_t sends) {
         left[i][link] -= sends;
-        for (uint32_t bound : bounds) // a bound that names the link twice counts it twice
+        for (uint32_t bound : bounds) // a bound that lists the link twice counts the send twice
           left[i][topology.links.size() + bound] -= sends;
       };
       subtract(1);

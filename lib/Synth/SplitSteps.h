@@ -6,9 +6,9 @@
 
 namespace gc3::synth {
 
-/// Returns the same sends in `shape.steps` steps of `shape.rounds` rounds in all, neither fewer than `algorithm` has:
-/// steps with several rounds are cut into steps with fewer. Without bounds over several links this is always possible.
-/// Returns nothing if such bounds do not admit the sends that remain for the last parts.
+/// Returns the sends of `algorithm` in `shape.steps` steps of `shape.rounds` rounds in total. Both numbers must be at
+/// least those of `algorithm`. Cuts steps with several rounds into parts with fewer rounds. Without bounds over several
+/// links this is always possible. Returns nothing if such a bound has no capacity left for a send in any part.
 std::optional<algorithm::Algorithm> splitSteps(const topology::Topology &topology,
                                                const algorithm::Algorithm &algorithm, Shape shape);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps the reversed topology to the topology, if each link has an equal one in the opposite direction.
+// Maps the reversed topology to the topology, if each link has a link with equal properties in the opposite direction.
 #include "gc3/Synth/Synthesis.h"
 #include "llvm/ADT/STLExtras.h"
 #include <tuple>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of named topologies. Rates are those that vendors state for one direction: an NVLink 25 GB/s (V100, A100,
+// The table of named topologies. Rates are the vendors' figures for one direction: an NVLink 25 GB/s (V100, A100,
 // H100), DGX network cards 12.5 GB/s (EDR), 25 GB/s (HDR) or 50 GB/s (NDR). Latencies are round numbers, not measured.
 #include "gc3/Topology/Families.h"
 #include <algorithm>
@@ -17,9 +17,10 @@ using Sizes = std::vector<uint32_t>;
 
 /// Network cards of one machine, over which its ranks reach other machines.
 struct NetworkCards {
-  uint32_t cards = 1;     ///< each serves equally many ranks
+  uint32_t cards = 1;     ///< number of cards; each serves the same number of ranks
   uint32_t bandwidth = 1; ///< chunks per round of one card
-  uint32_t scale = 1;     ///< factor for the bandwidth of links inside, so that cards need no fraction
+  uint32_t scale = 1;     ///< factor for the bandwidths of links inside the machine, so that a card's bandwidth is a
+                          ///< whole number
   double beta = NvLinkBeta;
 };
 
@@ -60,7 +61,8 @@ uint32_t product(const Sizes &sizes) {
   return static_cast<uint32_t>(ranks);
 }
 
-/// Makes two Hamiltonian cycles over eight V100, one with double links: each GPU has six NVLinks (SCCL section 2).
+/// Makes two Hamiltonian cycles over eight V100, one of them with double links, so that each GPU has six NVLinks (SCCL
+/// section 2).
 Topology makeDgx1(const Sizes &) {
   Topology topology = ofRanks(8);
   constexpr uint32_t doubled[] = {0, 1, 4, 5, 6, 7, 2, 3}, single[] = {0, 2, 1, 3, 6, 4, 7, 5};
@@ -71,7 +73,8 @@ Topology makeDgx1(const Sizes &) {
   return topology;
 }
 
-/// Limits to `bandwidth` what each rank sends over all its links together, and what it receives.
+/// Limits the chunks per round that each rank sends over all its links together to `bandwidth`, and those that it
+/// receives.
 void boundRanks(Topology &topology, uint32_t bandwidth) {
   for (const LinksOfRanks &side : {linksFrom(topology), linksTo(topology)})
     for (uint32_t rank = 0; rank < topology.ranks; ++rank)
@@ -204,8 +207,8 @@ constexpr Family families[] = {
     {"full", "N", 1, 1, 2, "each rank with all others", makeFull, {}},
 };
 
-/// Returns true if the family would have too many links or ranks with these sizes. Cheap, so it is called before
-/// make().
+/// Returns true if the family would have too many links or ranks with these sizes. Does not make the topology, so it is
+/// fast.
 bool isTooLarge(const Family &family, const Sizes &sizes) {
   const bool isCube = family.make == makeHypercube;
   if (isCube && sizes[0] > 16)
@@ -271,7 +274,7 @@ std::optional<Topology> makeFamily(const std::string &name, const Family *&famil
   return topology;
 }
 
-/// Appends a copy of `inside`; its ranks and links are numbered after those of `topology`.
+/// Appends a copy of `inside`. Its ranks and links get the numbers after the ranks and links of `topology`.
 void append(Topology &topology, const Topology &inside) {
   const uint32_t firstLink = topology.linkCount();
   for (Link link : inside.links) {
@@ -288,7 +291,8 @@ void append(Topology &topology, const Topology &inside) {
   topology.ranks += inside.ranks;
 }
 
-/// Joins `machines` copies of `inside`. Rank i of each machine reaches rank i of each other one over the cards of both.
+/// Joins `machines` copies of `inside`. Rank i of each machine reaches rank i of every other machine over the cards of
+/// both machines.
 Topology joinByNetwork(Topology inside, uint32_t machines, const NetworkCards &network) {
   for (Link &link : inside.links)
     link.bandwidth *= network.scale;
@@ -299,7 +303,7 @@ Topology joinByNetwork(Topology inside, uint32_t machines, const NetworkCards &n
     append(topology, inside);
   const uint32_t cards = std::min(network.cards, inside.ranks), perCard = (inside.ranks + cards - 1) / cards;
   topology.lattice = {machines};
-  if (perCard == 1) // else ranks share cards, and only whole machines are symmetric
+  if (perCard == 1) // otherwise ranks share cards, and only whole machines are symmetric
     topology.lattice.insert(topology.lattice.end(), inside.lattice.begin(), inside.lattice.end());
   const Link like = {.from = 0,
                      .to = 0,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts JSON to a topology, and back. Checks every value; a message begins with the path of the value that it is
-// about. This file is C++17 (CMakeLists.txt): clang can't compile LLVM 14's llvm/Support/JSON.h as C++20.
+// Converts JSON to a topology, and back. Checks every value; a message begins with the path of the wrong value. This
+// file is C++17 (CMakeLists.txt), because clang can't compile LLVM 14's llvm/Support/JSON.h as C++20.
 #include "gc3/Topology/Json.h"
 #include "gc3/Topology/Lattice.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -167,7 +167,7 @@ void Reader::readLink(const Value &value) {
   }
 }
 
-/// Returns, by rank, whether it is among the named ranks; true for all if there is no value.
+/// Returns, by rank, 1 if the value names the rank, else 0. Returns 1 for all ranks if there is no value.
 std::vector<uint8_t> Reader::readRanks(const std::optional<Value> &value) {
   std::vector<uint8_t> chosen(topology.ranks, value ? 0 : 1);
   if (!value)
@@ -181,7 +181,7 @@ std::vector<uint8_t> Reader::readRanks(const std::optional<Value> &value) {
   return chosen;
 }
 
-/// Keeps in `links` only those that lead from the first to the second rank of one of the pairs.
+/// Removes from `links` all links that do not lead from the first to the second rank of one of the pairs.
 void Reader::keepPairs(const Value &value, std::vector<uint32_t> &links) {
   std::set<std::pair<uint32_t, uint32_t>> wanted;
   for (const Value &pair : array(value)) {
@@ -287,7 +287,8 @@ void Reader::read(const json::Value &root) {
 
 } // namespace
 
-/// Returns true if the text is nested more deeply than any topology, which could overflow the parser's stack.
+/// Returns true if the text is nested more deeply than any valid topology. Such a text could overflow the parser's
+/// stack.
 static bool isTooDeep(const std::string &text) {
   constexpr int most = 64;
   int depth = 0;

@@ -39,7 +39,7 @@ uint32_t Lattice::difference(uint32_t rank, uint32_t origin) const {
 }
 
 std::vector<uint32_t> Lattice::differences(uint32_t origin) const {
-  std::vector<uint32_t> result(ranksOfCell); // of ranks, in the dimensions so far
+  std::vector<uint32_t> result(ranksOfCell); // differences of ranks in the dimensions handled so far
   std::iota(result.begin(), result.end(), 0);
   uint32_t stride = ranksOfCell;
   origin /= ranksOfCell;

@@ -199,8 +199,8 @@ void StructureChecker::checkBlock(uint32_t index) {
     checkStep(index, step);
 }
 
-/// Returns the first step of a thread block from `step` on whose opcode `counts` accepts; its number of steps if there
-/// is none.
+/// Returns the first step of a thread block, from `step` on, whose opcode `counts` accepts. Returns the number of steps
+/// if there is no such step.
 template <typename Counts>
 uint32_t StructureChecker::nextMessage(const ThreadBlock &block, uint32_t step, Counts counts) const {
   while (step != block.stepCount && !counts(program.steps[block.firstStep + step].opcode))
@@ -283,7 +283,7 @@ Connections StructureChecker::connect() {
         visit(static_cast<uint32_t>(block.recvPeer), End{uint64_t(block.rank) << 32 | block.channel, index, true});
     }
   };
-  std::vector<uint32_t> begin(program.ranks() + 2); // by source; one place ahead until all ends are placed
+  std::vector<uint32_t> begin(program.ranks() + 2); // by source; shifted by one entry until all ends are placed
   eachEnd([&](uint32_t source, const End &) { ++begin[source + 2]; });
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
   std::vector<End> ends(begin.back());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structure of a program: its connections, and all conditions under which it can be executed.
+// The structure of a program: its connections, and all conditions that it must meet before it can be executed.
 #pragma once
 
 #include "gc3/Verify/Verify.h"

@@ -9,11 +9,12 @@
 using namespace gc3::ir;
 using namespace gc3::verify;
 
-/// Returns how many places the messages of a thread block need: the most values in `fifoSlots` consecutive messages,
-/// plus the places at the end of the ring that stay unused because the next message does not fit. There are no unused
-/// places if all messages have the same size.
+/// Returns the number of places that the messages of a thread block need: the most values in `fifoSlots` consecutive
+/// messages, plus the places at the end of the ring that stay unused because the next message does not fit there. No
+/// places stay unused if all messages have the same size.
 static uint64_t ringSize(const Program &program, const ThreadBlock &sender, uint32_t fifoSlots) {
-  const Step *steps = program.steps.data() + sender.firstStep; // it may have no steps and be the last
+  const Step *steps = program.steps.data() + sender.firstStep; // not &steps[firstStep]: if the last thread block has no
+                                                               // steps, firstStep is past the end
   uint64_t most = 0;
   uint64_t sum = 0;
   uint32_t messages = 0;
@@ -54,7 +55,7 @@ Contents<Domain>::Contents(const Program &program, const Connections &connection
   start();
 }
 
-/// Puts its own value into every input slot. Goes through the slots in memory order, so that each is written once.
+/// Gives every input slot a value of its own. Visits the slots in memory order, so that each slot is written only once.
 template <typename Domain>
 void Contents<Domain>::start() {
   const Collective &collective = program.info->collective;
@@ -71,7 +72,7 @@ void Contents<Domain>::start() {
   memory.resize(map.total());
 }
 
-/// Records that a step reads an unset slot. Records one per step: this suffices, and all of them may not fit into
+/// Records that a step reads an unset slot. Records only one such slot per step, because all of them may not fit into
 /// memory.
 template <typename Domain>
 void Contents<Domain>::noteUnset(uint32_t block, uint32_t number, BufferId buffer, uint32_t index, uint32_t count) {
@@ -115,11 +116,11 @@ void Contents<Domain>::run(uint32_t block, uint32_t number) {
       first[i] = combine(in[i], src[i]);
   if (dst)
     rest(dst, step);
-  if (dst && out) // a value that is passed on loses the elements that the slot lacks, too
+  if (dst && out) // a value that is sent on also lacks the elements that did not fit into the destination slot
     std::copy_n(dst, step.count, out);
 }
 
-/// Records that values have been in the slots that a step writes.
+/// Updates `furthest` of the values that a step has stored in its destination slots.
 template <typename Domain>
 void Contents<Domain>::rest(Held *values, const Step &step) const {
   for (uint32_t i = 0; i != step.count; ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explains a deadlock. Each stuck thread block waits for exactly one other, so following the waits leads into a cycle,
-// or to a thread block that has ended without meeting the last wait.
+// Explains a deadlock. Each stuck thread block waits for exactly one other thread block. So following the waits leads
+// into a cycle, or to a thread block that has ended, so that the last wait is never met.
 #include "Stages.h"
 #include "gc3/Support/Quantity.h"
 

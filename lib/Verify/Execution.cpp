@@ -25,7 +25,8 @@ Wait Execution::pendingWait(uint32_t block) const {
   return program.waits[currentStep(state).waitBegin + state.nextWait];
 }
 
-/// Passes the waits that are met. Returns false if there is another wait, which will then wake the thread block.
+/// Skips the waits that are met. If another wait is not met, returns false; the step that meets it will wake the thread
+/// block.
 bool Execution::meetWaits(uint32_t index, const Step &step) {
   State &state = states[index];
   for (; state.nextWait != step.waitCount; ++state.nextWait) {

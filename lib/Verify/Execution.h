@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out whether a program ends: thread blocks run as far as they can, in any order, until all have ended or none
+// Determines whether a program ends. Thread blocks run as far as they can, in any order, until all have ended or none
 // can continue. The contents of slots do not matter for this (Contents.h).
 #pragma once
 
@@ -25,19 +25,20 @@ public:
     return std::move(order);
   }
 
-  /// After a run that got stuck: why a thread block waits, at which step, and for which wait if the reason is OnWait.
+  /// After run() has returned false: return the reason why a thread block waits, the step at which it waits, and the
+  /// wait if the reason is OnWait.
   Blocked blockedOn(uint32_t block) const { return states[block].blocked; }
   uint32_t stepOf(uint32_t block) const { return states[block].step; }
   ir::Wait pendingWait(uint32_t block) const;
 
 private:
-  /// The state that is needed when a thread block, or its peer, runs; two states fit into a cache line.
+  /// The state that is needed when a thread block or its peer runs. Two states fit into a cache line.
   struct State {
     uint32_t step = 0;
     uint32_t stepCount;
     uint32_t firstStep;         // index in the program's steps
     uint32_t nextWait = 0;      // number of waits of the current step that are met
-    uint32_t sender = ir::None; // thread block whose messages it receives
+    uint32_t sender = ir::None; // thread block that sends the messages which this one receives
     uint32_t receiver = ir::None;
     uint32_t inFlight = 0; // messages that it has sent and the receiver has not received
     Blocked blocked = Blocked::No;
@@ -62,7 +63,8 @@ private:
   const ir::Program &program;
   uint32_t fifoSlots;
   std::vector<State> states;
-  llvm::DenseMap<uint32_t, std::vector<Waiter>> waiters; // by thread block: a heap of those that wait for its steps
+  llvm::DenseMap<uint32_t, std::vector<Waiter>> waiters; // by thread block: a heap of the thread blocks that wait for
+                                                         // its steps
   std::vector<uint32_t> ready;
   Order order;
 };

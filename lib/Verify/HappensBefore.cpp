@@ -89,7 +89,8 @@ void HappensBefore::makeVisits() {
   }
 }
 
-/// Returns what a message knew about `rank` when it reached `step`, from its earlier visits.
+/// Returns a clock of the steps of `rank` that are known to be over when a message reaches `step`. It knows them from
+/// its earlier visits to the rank.
 Clocks::Clock HappensBefore::knowledgeAfter(uint32_t rank, uint32_t step) {
   const Visit &visit = visits[step];
   if (visit.before == None)
@@ -119,9 +120,9 @@ StepOfBlock HappensBefore::senderUpTo(StepOfBlock place) const {
   return {connections.all[connections.recvOf[place.block]].sender, sentBefore[number(place)] - 1};
 }
 
-/// Returns how many steps of `block` are known to be over when step `finished`, of any rank, is over. They are the
-/// steps up to `finished`, the steps that its thread block waited for, or the steps before a send of `block` whose
-/// message has arrived.
+/// Returns the number of steps of `block` that are known to be over when step `finished`, of any rank, is over. These
+/// are the steps up to `finished`, the steps that its thread block waited for, or the steps before a send of `block`
+/// whose message has arrived.
 uint32_t HappensBefore::impliedBy(StepOfBlock finished, uint32_t block) const {
   if (finished.block == block)
     return finished.step + 1;
@@ -137,7 +138,8 @@ uint32_t HappensBefore::impliedBy(StepOfBlock finished, uint32_t block) const {
   return steps == 0 ? 0 : sentBefore[number({peer, steps - 1})];
 }
 
-/// Returns true if the message has already passed through its rank, after `earlier` was over.
+/// Returns true if the message that `receive` receives has passed through this rank before, at a time when `earlier`
+/// was over.
 bool HappensBefore::passedAfter(StepOfBlock earlier, StepOfBlock receive) {
   if (visits.empty())
     makeVisits();
@@ -149,11 +151,11 @@ bool HappensBefore::passedAfter(StepOfBlock earlier, StepOfBlock receive) {
          clocks.known(visit.knowledge, earlier.block - firstBlockOf(earlier.block)) > earlier.step;
 }
 
-/// Searches all steps that are over when `later` begins, for each thread block up to the last step known to be over.
-/// Visits steps that are few messages away first: the result is usually near, and a full search may cover the whole
-/// program.
+/// Searches all steps that are over when `later` begins. In each thread block, these are the steps up to the last one
+/// known to be over. Visits steps that are few messages away first: the result is usually near, and a full search may
+/// cover the whole program.
 HappensBefore::Answer HappensBefore::search(StepOfBlock earlier, StepOfBlock later) {
-  llvm::DenseMap<uint32_t, uint32_t> searched; // by thread block: the number of its steps
+  llvm::DenseMap<uint32_t, uint32_t> searched; // by thread block: number of steps that the search has reached
   std::deque<StepOfBlock> open;
   auto add = [&](StepOfBlock finished) {
     uint32_t &steps = searched[finished.block];

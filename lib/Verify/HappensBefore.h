@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines which steps are over, in every execution, when a step begins: the earlier steps of its thread block, the
-// steps that it waits for, the steps that were over when its message was sent (only under Simple), and all steps that
-// precede these in the same way.
+// Determines which steps are over, in every execution, when a step begins. These are the earlier steps of its thread
+// block, the steps that it waits for, and the steps that were over when its message was sent (only under Simple). The
+// rule also applies to each of these steps in turn.
 #pragma once
 
 #include "Connections.h"
@@ -18,11 +18,11 @@ struct StepOfBlock {
   uint32_t step;
 };
 
-/// Clocks hold what each thread block knows about the other thread blocks of its rank. An order that only messages
-/// prove is searched backwards along the messages, because clocks over the thread blocks of all ranks would take space
-/// for every pair of blocks. Most programs use two patterns, which are found in one or two steps:
+/// Clocks hold what each thread block knows about the other thread blocks of its rank. If only messages prove an order,
+/// a search follows the messages backwards, because clocks over the thread blocks of all ranks would take space for
+/// every pair of blocks. Most programs use two patterns, which the search finds in one or two steps:
 ///  - a reply: the sender of the message knew that a message sent after `earlier` had arrived;
-///  - a message that returns to a rank through which it has passed.
+/// - a message that returns to a rank through which it has passed before.
 ///
 /// A free slot orders nothing here: it is unspecified whether freeing a slot orders what the receiver did before, and
 /// the number of slots is chosen only when a job starts. Tiles order nothing either, because each tile has its own
@@ -47,7 +47,7 @@ private:
   Clocks::Clock knowledgeAfter(uint32_t rank, uint32_t step);
   ir::Opcode opcode(StepOfBlock place) const { return program.steps[number(place)].opcode; }
   uint32_t number(StepOfBlock place) const { return program.threadBlocks[place.block].firstStep + place.step; }
-  /// Returns how many steps of `block`, of the same rank, are over when the step begins, as far as waits show.
+  /// Returns the number of steps of `block`, on the same rank, that waits prove to be over when `step` begins.
   uint32_t known(StepOfBlock step, uint32_t block) const {
     return clocks.known(clockAt[number(step)], block - firstBlockOf(step.block));
   }
@@ -63,18 +63,19 @@ private:
   const ir::Program &program;
   const Connections &connections;
   Clocks clocks;                      // entries by thread block within its rank
-  std::vector<Clocks::Clock> clockAt; // by step: what its waits and earlier ones show
-  /// By step: the number of steps of the sending thread block that are over, according to messages received up to and
+  std::vector<Clocks::Clock> clockAt; // by step: the steps of its rank that waits prove to be over when it begins
+  /// By step: the number of steps of the sending thread block that are over, as proved by messages received up to and
   /// including this step.
   std::vector<uint32_t> sentBefore;
   /// A visit of a message to a rank.
   struct Visit {
     uint32_t before = ir::None;                // the last earlier step of the rank that passed on the same message
-    Clocks::Clock knowledge = Clocks::Nothing; // what the message knew about the rank when it reached `before`
+    Clocks::Clock knowledge = Clocks::Nothing; // steps of the rank known to be over when the message reached `before`
   };
   std::vector<Visit> visits;           // by step
   std::vector<uint32_t> latestReceive; // by step: the latest receive of its thread block, up to and including it
-  /// The result of a search about another thread block: from step `since` on, `over` of its steps are over.
+  /// A result of search(): when step `since` of the thread block of `later` begins, `over` steps of the thread block of
+  /// `earlier` are over.
   struct Learned {
     uint32_t since;
     uint32_t over;

@@ -16,7 +16,8 @@ struct Stretch {
 /// The steps of a whole execution, in the order in which they ran.
 using Order = std::vector<Stretch>;
 
-/// The same order, rank by rank. Memory belongs to one rank, so steps of other ranks in between do not affect it.
+/// The same order, rank by rank. A step accesses only memory of its own rank, so the steps of other ranks in between do
+/// not matter.
 class RankOrders {
 public:
   RankOrders(const ir::Program &program, const Order &order);

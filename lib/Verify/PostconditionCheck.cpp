@@ -58,7 +58,7 @@ static std::string difference(const ExactDomain &domain, ExactDomain::Value held
 
 namespace {
 
-/// The value that a slot must hold, and how far back in their blocks its contributions come from.
+/// The value that a slot must hold, and the position in a block of the contribution that comes from furthest back.
 template <typename Domain>
 struct Wanted {
   typename Domain::Value value = Domain::unset();

@@ -26,7 +26,8 @@ public:
 private:
   static constexpr uint32_t NoEntry = ~uint32_t(0);
   static constexpr uint32_t ListBit = uint32_t(1) << 31;
-  static constexpr size_t mostEntries = ListBit - 3; // even two entries more do not reach NoEntry
+  static constexpr size_t mostEntries = ListBit - 3; // leaves room for two more entries, whose references still differ
+                                                     // from NoEntry
   /// The users of a slot; steps are counted within the rank.
   struct Slot {
     uint32_t writer = NoEntry;
@@ -57,7 +58,7 @@ private:
   uint32_t maxFindings;
   uint64_t maxReaders; // limit for all slots of a rank together
   std::vector<Finding> &findings;
-  bool undecided = false; // the check takes too much time or memory
+  bool undecided = false; // true: the check would take too much time or memory
 
   // State of the current rank.
   uint32_t firstStep = 0;
@@ -145,7 +146,7 @@ uint32_t RaceFinder::makeEntry(Reader reader) {
 }
 
 /// Rebuilds all lists, slot by slot, with only the latest reader of each thread block. Takes time linear in slots and
-/// entries, but is called again only after as many new readers: constant time per reader.
+/// entries. It is called again only after as many new readers, so the cost per reader is constant.
 void RaceFinder::dropOutdatedReaders() {
   uint32_t rank = program.threadBlocks[current.block].rank;
   uint32_t firstBlock = program.rankBegin[rank];
@@ -253,7 +254,7 @@ void RaceFinder::report(StepOfBlock earlier) {
                       {{describeAccess(earlier, first), first.site}, {describeAccess(current, second), second.site}}});
 }
 
-/// Ends the search. Adds the message only if no race has been found: a race is enough.
+/// Ends the search. Adds the message only if no race has been found, because one race suffices to reject the program.
 void RaceFinder::stopSearch(std::string message, uint32_t site) {
   undecided = true;
   if (findings.empty())

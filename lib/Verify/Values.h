@@ -83,7 +83,7 @@ public:
   };
   struct Element {
     uint64_t key;   ///< rank << 32 | slot
-    uint64_t times; ///< 2^64 - 1: that or more, which needs a postcondition of at least 2^32 runs
+    uint64_t times; ///< 2^64 - 1 means this number or more, which needs a postcondition of at least 2^32 runs
     bool operator==(const Element &) const = default;
   };
   static Value unset() { return {}; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the checks in order. First finds one execution, without values: whether there is one does not depend on them,
-// and with too few slots there may be none. Then checks races and values in the order of this execution. The
-// postcondition is compared by hashes; only if that fails (or on request) values are explicit multisets, which show
-// what is missing and what occurs too often.
+// Runs the checks in order. First finds one execution without values: whether an execution exists does not depend on
+// values, and with too few slots there is none. Then checks races and values in the order of this execution. Compares
+// the postcondition by hashes. Only if this fails, or on request, values are explicit multisets, which show the missing
+// contributions and the contributions that occur too often.
 #include "gc3/Verify/Verify.h"
 #include "Stages.h"
 #include "gc3/Support/Quantity.h"
@@ -24,8 +24,9 @@ static bool ends(const Program &program, const Connections &connections, uint32_
   return Execution(program, connections, slots).run();
 }
 
-/// Returns the fewest slots with which the program ends. The program must end with `enough` slots and not with
-/// `tooFew`. More slots never hurt, so doubling finds a sufficient number, and halving the least.
+/// Returns the smallest number of slots with which the program ends. The program must end with `enough` slots and not
+/// with `tooFew`. A program that ends also ends with more slots. So doubling finds a sufficient number, and a binary
+/// search finds the smallest one.
 static uint32_t fewestSlots(const Program &program, const Connections &connections, uint32_t tooFew, uint32_t enough) {
   while (2 * tooFew < enough) {
     if (ends(program, connections, 2 * tooFew)) {
@@ -41,15 +42,15 @@ static uint32_t fewestSlots(const Program &program, const Connections &connectio
   return enough;
 }
 
-/// Returns a text with the number of slots that suffices for a program that does not end with its own number; empty if
-/// none does.
+/// Returns text about the number of slots that suffices for a program that does not end with its own number of slots.
+/// Returns an empty string if no number suffices.
 static std::string slotsNeeded(const Program &program, const Connections &connections, uint32_t mostSlots) {
   if (program.fifoSlots >= mostSlots || !ends(program, connections, mostSlots))
     return {};
   return "; with " + std::to_string(fewestSlots(program, connections, program.fifoSlots, mostSlots)) + " it ends";
 }
 
-/// Returns false, with a finding, if the contents of messages in flight with `slots` slots take too much memory.
+/// Reports a finding and returns false if the contents of messages in flight with `slots` slots take too much memory.
 static bool fitsLimit(const Fifos &fifos, uint32_t slots, const Options &options, Verdict &verdict) {
   if (fifos.size() <= options.maxSlots)
     return true;
@@ -72,8 +73,8 @@ struct FullRun {
 
 } // namespace
 
-/// Returns nothing if the program does not end with `slots` slots, which is a finding only if `slots` is the program's
-/// own number. Returns nothing, with a finding, if the program is too large.
+/// Returns nothing if the program does not end with `slots` slots. This is a finding only if `slots` is the program's
+/// own number. Also returns nothing, with a finding, if the program is too large.
 static std::optional<FullRun> runWith(const Program &program, const Connections &connections, uint32_t slots,
                                       const Options &options, Verdict &verdict) {
   Fifos fifos(program, connections, slots);
@@ -89,8 +90,8 @@ static std::optional<FullRun> runWith(const Program &program, const Connections 
   return std::nullopt;
 }
 
-/// Runs with few slots first: the result is the same with every number of slots that suffices, and one or two nearly
-/// always do. Sets Verdict::minSlots.
+/// Runs with few slots first, because the result is the same for every number of slots that suffices, and one or two
+/// slots nearly always suffice. Sets Verdict::minSlots.
 static std::optional<FullRun> runWithFewSlots(const Program &program, const Connections &connections,
                                               const Options &options, Verdict &verdict) {
   static constexpr uint32_t few = 2;
@@ -117,8 +118,8 @@ static void checkContents(const Program &program, const Connections &connections
     checkPostcondition(program, contents.slots(), contents.values(), domain, options.maxFindings, verdict);
 }
 
-/// Replaces the findings about a violated postcondition by what is missing and what occurs too often. Changes nothing
-/// if this takes more memory than is reasonable without a request for exact values.
+/// Replaces the findings about a violated postcondition by findings that name missing and superfluous contributions.
+/// Changes nothing if this takes more memory than is reasonable without a request for exact values.
 static void explain(const Program &program, const Connections &connections, const FullRun &run, const Options &options,
                     Verdict &verdict) {
   constexpr uint64_t mostElements = 4 << 20;
@@ -130,7 +131,7 @@ static void explain(const Program &program, const Connections &connections, cons
     verdict = std::move(explained);
 }
 
-/// Checks with explicit contributions, of which at most `most` are kept.
+/// Checks with explicit multisets of contributions, and keeps at most `most` contributions.
 static void checkExactly(const Program &program, const Connections &connections, const FullRun &run,
                          const Options &options, Verdict &verdict) {
   uint64_t most = 4 * options.maxSlots;

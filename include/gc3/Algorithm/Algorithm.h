@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A synchronous algorithm on a topology (SCCL section 3.2): steps, each of some rounds, and the sends of each step. All
-// producers of algorithms use this type, so they share the check, the cost and the printer of programs.
+// A synchronous algorithm on a topology (SCCL section 3.2): a sequence of steps, each with a number of rounds and a
+// list of sends. The solver and the searches all return this type, so one check, one cost model and one printer serve
+// all of them.
 #pragma once
 
 #include "gc3/Algorithm/Demand.h"
@@ -14,17 +15,17 @@ namespace gc3::algorithm {
 /// A copy replaces the receiver's contents of the chunk; a reduction adds to them.
 enum class SendKind : uint8_t { Copy, Reduce };
 
-/// Sends the sender's contents of a chunk over a link of the topology.
+/// One send: the rank at the start of a link sends its contents of a chunk over the link.
 struct Send {
   uint32_t chunk, link;
   SendKind kind = SendKind::Copy;
 };
 
-/// The sends of a step read the state at the start of the step. A rank may not send a chunk in a step in which it
-/// receives the chunk, because programs have one place for it.
+/// All sends of a step read the state before the step. A rank must not send and receive one chunk in the same step:
+/// programs keep the chunk in one place, so the received value could replace the value that is sent.
 struct Algorithm {
-  std::vector<uint32_t> rounds;          ///< by step
-  std::vector<uint32_t> stepBegin = {0}; ///< step s is sends[stepBegin[s] .. stepBegin[s + 1])
+  std::vector<uint32_t> rounds;          ///< number of rounds, by step
+  std::vector<uint32_t> stepBegin = {0}; ///< the sends of step s are sends[stepBegin[s] .. stepBegin[s + 1])
   std::vector<Send> sends;
 
   uint32_t steps() const { return static_cast<uint32_t>(rounds.size()); }
@@ -36,31 +37,33 @@ struct Algorithm {
   }
 };
 
-/// Returns `algorithm` backwards in time, for the reversed topology, with reductions in place of copies: an Allgather
-/// becomes a Reducescatter, a Broadcast a Reduce (section 3.6).
+/// Returns `algorithm` with its steps in reverse order and with a reduction in place of each copy. Link numbers stay
+/// the same, so the result runs on the reversed topology. Turns an Allgather into a Reducescatter, and a Broadcast into
+/// a Reduce (section 3.6).
 Algorithm inverted(const Algorithm &algorithm);
 /// Like inverted(), but copies stay copies: a Scatter becomes a Gather.
 Algorithm reversed(const Algorithm &algorithm);
-/// Returns `first` followed by `second`; both number chunks equally. A Reducescatter and an Allgather make an
-/// Allreduce.
+/// Returns the steps of `first` followed by the steps of `second`. Both must give each chunk the same number. For
+/// example, a Reducescatter followed by an Allgather is an Allreduce.
 Algorithm sequence(const Algorithm &first, const Algorithm &second);
 
-/// Returns the numbers of all sends, by chunk: sends[order[i]] sends chunk c for i in begin[c] .. begin[c + 1] - 1.
-/// Keeps the order of the sends of a chunk.
+/// Returns `order`, the indices of all sends, sorted by chunk. The sends of chunk c are sends[order[i]] for i from
+/// begin[c] to begin[c + 1] - 1, in their original order.
 std::vector<uint32_t> sendsByChunk(uint32_t chunks, const Algorithm &algorithm, std::vector<uint32_t> &begin);
 
-/// Returns a copying algorithm without copies to ranks that have the chunk already or do not use it. Solvers and
-/// searches can leave such copies.
+/// Returns `algorithm` without idle copies. A copy is idle if the receiver has the chunk already, or neither needs nor
+/// forwards it; solvers and searches can produce such copies. `algorithm` must not contain reductions.
 Algorithm withoutIdleCopies(const topology::Topology &topology, const Demand &demand, const Algorithm &algorithm);
 
 /// Returns the same sends without idle rounds: each step has as many rounds as its sends need, and steps without sends
 /// are removed.
 Algorithm withoutIdleRounds(const topology::Topology &topology, const Algorithm &algorithm);
 
-/// Returns the reason why `algorithm` does not satisfy `demand` on `topology`: a step that sends more over a link or
-/// under a bound than its rounds allow, a rank that sends contents it does not have, a contribution that counts twice,
-/// or an output that ends without its required contents. Returns an empty string if the algorithm is correct. Shares no
-/// code with the producers of algorithms. Linear in the sends; for reductions, in sends times contributions / 64.
+/// Returns the reason why `algorithm` does not satisfy `demand` on `topology`, or an empty string if it does. Possible
+/// faults: a step sends more chunks over a link, or over the links of a bound, than its rounds allow; a rank sends
+/// contents that it does not have; a contribution counts twice; an output lacks its required contents at the end.
+/// Shares no code with the producers of algorithms. Linear in the sends; for reductions, in sends times contributions
+/// / 64.
 std::string findError(const topology::Topology &topology, const Demand &demand, const Algorithm &algorithm);
 
 } // namespace gc3::algorithm

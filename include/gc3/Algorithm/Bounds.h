@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lower bounds for all algorithms (SCCL section 3.7 uses such bounds to end its search).
+// Lower bounds on the steps and rounds of every algorithm for a demand. SCCL (section 3.7) ends its search at such
+// bounds.
 #pragma once
 
 #include "gc3/Algorithm/Demand.h"
@@ -9,24 +10,27 @@
 namespace gc3::algorithm {
 
 struct Bounds {
-  uint32_t steps = 0; ///< minimum number of steps: the longest path of a chunk to a rank that needs it
-  /// The minimum number of rounds is crossing / bandwidth, in lowest terms: `crossing` sends of chunks must use a set
-  /// of links that carry `bandwidth` chunks in a round.
+  uint32_t steps = 0; ///< minimum number of steps: the largest number of hops from the source of a chunk to a rank that
+                      ///< needs the chunk
+  /// The minimum number of rounds is the fraction crossing / bandwidth, rounded up. Before the fraction was reduced to
+  /// lowest terms, `crossing` was the number of sends that must use a certain set of links, and `bandwidth` the number
+  /// of chunks that these links together carry in a round.
   uint64_t crossing = 0, bandwidth = 1;
 
   uint64_t rounds() const { return (crossing + bandwidth - 1) / bandwidth; }
 };
 
-/// Returns bounds for a demand without reductions on a connected topology. Counts the chunks that leave and enter sets
-/// of ranks. Examines all sets if there are at most 16 ranks; otherwise examines single ranks, the ranks below each
-/// number, halves of a lattice, and the machines that the fastest links form. Also counts the sends over all links
-/// together: a chunk needs at least one send per rank that must get it, and at least as many sends as there are hops to
-/// the farthest of these ranks. Linear except for the distances, which take at most ranks times links. Calls `stops`
-/// several times a second; once it returns true, returns the bounds found so far.
+/// Returns bounds for a demand without reductions on a connected topology. Counts the chunks that must leave and enter
+/// sets of ranks. With up to 16 ranks, examines all sets. With more ranks, examines single ranks, the ranks below k for
+/// each k, the halves of a lattice, and the machines that the fastest links form. Also counts the sends over all links
+/// together. A chunk needs one send for each rank that must get it, and at least as many sends as there are hops to the
+/// farthest of these ranks. Linear, except that the distances take up to ranks times links. Calls `stops` several times
+/// a second; once it returns true, returns the bounds found so far.
 Bounds lowerBounds(const topology::Topology &topology, const Demand &demand, const std::function<bool()> &stops = {});
 
-/// Returns, by link, whether an algorithm of `rounds` rounds must use the full bandwidth of the link in every round:
-/// for some set of ranks, as above, the sends that must cross need the whole capacity.
+/// Returns, by link, 1 if every algorithm of `rounds` rounds must use the full bandwidth of the link in every round,
+/// else 0. This holds for the links that leave or enter one of the sets above, if the sends that must use these links
+/// fill them in every round.
 std::vector<uint8_t> fullLinks(const topology::Topology &topology, const Demand &demand, uint32_t rounds,
                                const std::function<bool()> &stops = {});
 

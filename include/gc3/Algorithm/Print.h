@@ -14,18 +14,22 @@ struct ProgramText {
   std::vector<std::string> comment; ///< comment lines at the top of the text
   std::vector<std::string> imports; ///< imported files
   std::string name;                 ///< name of the program
-  std::string implements;           ///< the collective with its arguments, which can use a param `inplace`
-  bool isFirst = true;              ///< first program of its file: declares the function that loops use
-  std::string at = "at";            ///< name of that function
-  bool declaresPlacement = false;   ///< declares the param `inplace` as true; for the first program of a file
-  std::string sizes;                ///< sizes of calls, "4KiB .. 1MiB"; empty: all
-  size_t mostLines = 50'000;        ///< limit for operations outside loops; beyond it, lists of numbers replace them
+  std::string implements;           ///< the collective and its arguments, which can refer to the param `inplace`
+  /// true for the first program of a file: only this program is preceded by the function that loops use
+  bool isFirst = true;
+  std::string at = "at";          ///< name of that function
+  bool declaresPlacement = false; ///< true: the text declares the param `inplace` with the default true; only for the
+                                  ///< first program of a file
+  std::string sizes; ///< value of the statement `sizes`, such as "4KiB .. 1MiB"; empty: the program serves all sizes
+  size_t mostLines = 50'000; ///< maximum number of lines for operations outside loops; if there are more, lists of
+                             ///< numbers replace these lines
 };
 
 /// Writes the program: a block for each step, with loops for operations that all ranks perform in the same way.
-/// `collective` is the collective that the program implements, in place if possible. If input and output share memory,
-/// a received chunk waits in scratch, unless earlier steps have sent the chunk that lies in its place. The algorithm
-/// must be correct (findError) and have no idle copies (withoutIdleCopies).
+/// `collective` is the collective that the program implements. If the program can run in place, `collective` must be
+/// the in-place form, in which input and output share memory. Then the program stores a received chunk in scratch if
+/// the chunk's place in the output still holds an input chunk that the rank sends in this or a later step. The
+/// algorithm must be correct (findError) and have no idle copies (withoutIdleCopies).
 void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective,
            const Demand &demand, const Algorithm &algorithm, const ProgramText &text);
 

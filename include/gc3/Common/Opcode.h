@@ -6,7 +6,7 @@
 
 namespace gc3::common {
 
-/// Opcode of a step. Source and destination of a step lie on its own rank. Bundles store these numbers.
+/// Opcode of a step. The source and the destination of a step are buffers of its own rank. Bundles store these numbers.
 enum class Opcode : uint8_t {
   Send = 0,               ///< reads src, sends it
   Recv = 1,               ///< dst = received
@@ -20,13 +20,13 @@ enum class Opcode : uint8_t {
 
 inline constexpr unsigned opcodeCount = 8;
 
-/// Operands of an instruction.
+/// Operands and effects of an opcode.
 struct OpcodeTraits {
-  const char *name; ///< in GC3-IR text
+  const char *name; ///< name in GC3-IR text
   bool receives;
   bool sends;
-  bool readsSrc;  ///< names a source
-  bool writesDst; ///< names a destination
+  bool readsSrc;  ///< has a source operand
+  bool writesDst; ///< has a destination operand
   bool reduces;   ///< combines two values
 };
 

@@ -14,13 +14,13 @@ template <typename T, typename Error>
 class [[nodiscard]] Result {
 public:
   Result(T value) : held(std::in_place_index<0>, std::move(value)) {}
-  /// `error` must not be a success.
+  /// `error` must describe a failure: error.ok() must be false.
   Result(Error error) : held(std::in_place_index<1>, std::move(error)) { assert(!ok() && !outcome().ok()); }
 
   bool ok() const { return held.index() == 0; }
-  /// Returns the error, or a success if there is a value.
+  /// Returns the error, or a default-constructed `Error` if there is a value.
   Error outcome() const { return ok() ? Error{} : std::get<1>(held); }
-  /// Moves the value to `place`, if there is one. Returns outcome().
+  /// If there is a value, moves it to `place`. Returns outcome().
   template <typename To>
   Error moveTo(To &place) && {
     if (!ok())

@@ -7,7 +7,7 @@
 
 namespace gc3::common {
 
-/// Number of blocks in a buffer, and the ranks that have the buffer: all ranks, or only the root.
+/// Number of blocks in a buffer, and the ranks that have the buffer: all ranks, or only the root (`...OnRoot`).
 enum class Blocks : uint8_t { One, PerRank, OneOnRoot, PerRankOnRoot };
 
 constexpr bool isWide(Blocks blocks) {
@@ -21,7 +21,8 @@ struct StandardCollective {
   const char *name;
   Blocks input;
   Blocks output;
-  bool reduces; ///< each output block is a sum over all ranks; false: each output block is a block of one rank's input
+  bool reduces; ///< true: each output block is a sum over all ranks; false: each output block is a block of one rank's
+                ///< input
 
   constexpr bool hasRoot() const { return isOnRoot(input) || isOnRoot(output); }
   /// Returns true if the larger buffer has a block per rank.
@@ -29,8 +30,9 @@ struct StandardCollective {
   /// Returns true if one buffer has a block per rank and the other has a single block. In place, the small buffer is
   /// part of the large one.
   constexpr bool hasParts() const { return isWide(input) != isWide(output); }
-  /// Returns the offset of an in-place call of `rank`, in elements, from the start of the send buffer to the start of
-  /// the receive buffer. `count` is the number of elements in a block.
+  /// Returns the distance, in elements, from the start of the send buffer to the start of the receive buffer in an
+  /// in-place call of `rank`. The distance is negative if the send buffer is part of the receive buffer. `count` is the
+  /// number of elements in a block.
   constexpr int64_t inPlaceOffset(uint32_t rank, uint64_t count) const {
     const auto part = static_cast<int64_t>(rank * count);
     if (!hasParts())

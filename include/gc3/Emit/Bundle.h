@@ -11,7 +11,8 @@ namespace gc3::emit {
 struct VerifiedProgram {
   const ir::Program *program;
   uint32_t proven;   ///< verify::Property bits
-  uint32_t minSlots; ///< fewest FIFO slots that suffice; 0: unknown, so the bundle requires all of fifoSlots
+  uint32_t minSlots; ///< smallest number of FIFO slots with which the program terminates; 0: unknown, so the bundle
+                     ///< requires Program::fifoSlots
   bool wholeSlots;   ///< verify::Verdict::wholeSlots
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three IRs → Graphviz text: a cluster per rank, data solid, order dashed, messages in the colour of their channel.
+// Draws the three IRs as Graphviz text. Each rank is a cluster. Edges for data are solid, edges for order only are
+// dashed, and messages have the colour of their channel.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +23,8 @@ void writeDot(llvm::raw_ostream &out, const ir::ChunkDag &dag, const ir::Depende
 void writeDot(llvm::raw_ostream &out, const ir::InstructionDag &dag);
 void writeDot(llvm::raw_ostream &out, const ir::Program &program);
 
-/// Returns the number of nodes of that graph. Graphviz takes seconds for a thousand nodes, and its time grows much
-/// faster than the number of nodes.
+/// Returns the number of nodes that writeDot() draws. Graphviz takes seconds for a thousand nodes, and its time grows
+/// much faster than the number of nodes.
 size_t dotNodes(const ir::ChunkDag &dag);
 size_t dotNodes(const ir::InstructionDag &dag);
 size_t dotNodes(const ir::Program &program);

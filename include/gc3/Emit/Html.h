@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GC3-IR → one HTML page that plays the program. The page needs only a browser and loads nothing.
+// GC3-IR → one HTML page that plays the program. The page needs only a browser and loads no other files.
 #pragma once
 
 #include <cstddef>

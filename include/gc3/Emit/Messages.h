@@ -6,11 +6,11 @@
 
 namespace gc3::emit {
 
-/// Indexed by step; None: no such step.
+/// Partners of each step. Each array is indexed by step; None means that there is no such partner.
 struct Messages {
-  std::vector<uint32_t> senderOf;   ///< the step that sends the message it receives
-  std::vector<uint32_t> receiverOf; ///< the step that receives its message
-  std::vector<uint32_t> freedBy;    ///< the earlier receive that frees the FIFO slot for its message
+  std::vector<uint32_t> senderOf;   ///< the step that sends the message that this step receives
+  std::vector<uint32_t> receiverOf; ///< the step that receives the message that this step sends
+  std::vector<uint32_t> freedBy;    ///< the receive that frees the FIFO slot into which this step sends
 };
 
 /// Matches the k-th send of every connection with its k-th receive. Verify must have accepted the program. Linear,

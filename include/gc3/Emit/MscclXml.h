@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GC3-IR → MSCCL XML (docs/msccl-xml.md): one algorithm for the MSCCL runtimes, with the meaning that their
-// interpreters give it.
+// GC3-IR → MSCCL XML (docs/msccl-xml.md): one algorithm for the MSCCL runtimes. Their interpreters run it as the
+// program prescribes.
 #pragma once
 
 #include "gc3/IR/GC3IR.h"
@@ -15,15 +15,16 @@ class Diagnostics;
 
 namespace gc3::emit {
 
-/// The runtimes that read the file: msccl, or RCCL and msccl-executor-nccl.
+/// Dialect of the file. Msccl is for the runtime msccl, Rccl for the runtimes RCCL and msccl-executor-nccl.
 enum class MscclDialect : uint8_t { Msccl, Rccl };
 
 /// Returns the number of FIFO slots per connection that an MSCCL runtime has for this protocol.
 uint32_t mscclSlots(ir::Protocol protocol);
 
-/// Returns the program as a runtime runs it with long messages: each step of n slots becomes n steps of one slot, with
-/// the runtime's number of FIFO slots. If this program terminates, so does every program with larger cuts. Proof: the
-/// first step that hangs there has the same steps before it here, where its message and a free slot exist.
+/// Returns the program as an MSCCL runtime runs it if only one slot fits into a message: each step of n slots becomes n
+/// steps of one slot, and a connection has the runtime's number of FIFO slots. If this program terminates, so does
+/// every coarser cut. Proof: the first step that hangs in the coarser cut has the same steps before it in this program,
+/// where its message and a free FIFO slot exist.
 ir::Program cutIntoSlots(const ir::Program &program);
 
 /// Writes the program, which Verify must have accepted. The same program gives the same bytes. If the format or the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GC3-IR → the time and the data of each step in one execution of the program, in units of time.
+// Computes the time and the data of each step in one execution of a GC3-IR program.
 #pragma once
 
 #include "gc3/Emit/Messages.h"
@@ -7,16 +7,16 @@
 
 namespace gc3::emit {
 
-/// The execution in which every step takes one unit of time, a tick, and begins as soon as possible: when the previous
-/// step of its thread block, its waits and the send of its message have ended, and an ended receive has freed a FIFO
-/// slot.
+/// One execution of a program. Every step takes one unit of time, a tick, and begins as soon as the steps that it
+/// depends on have ended. These are the previous step of its thread block, the steps that it waits for, and the send of
+/// the message that it receives. A sending step also depends on the receive that frees its FIFO slot.
 struct Replay {
   Messages messages;
   uint32_t ticks = 0;         ///< duration of the execution
-  std::vector<uint32_t> tick; ///< by step
+  std::vector<uint32_t> tick; ///< tick in which the step runs, by step
 
-  /// Values are numbers. The first `inputs` values are the input slots, by rank and slot; value `inputs + i` combines
-  /// the two values of sums[i].
+  /// Symbolic values have numbers. Values 0 to `inputs` - 1 are the input slots, ordered by rank and slot. Value
+  /// `inputs + i` is the reduction of the two values in sums[i].
   uint32_t inputs = 0;
   std::vector<std::pair<uint32_t, uint32_t>> sums;
   std::vector<uint32_t> valueBegin; ///< step s stores or sends values [valueBegin[s], valueBegin[s + 1]), slot by slot

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first IR: one node per chunk operation, in trace order, on canonical locations (GC3 section 4.1).
+// The first IR (GC3 section 4.1): one node per chunk operation, in trace order. All locations are canonical
+// (ir::canonical).
 #pragma once
 
 #include "gc3/IR/Collective.h"
@@ -16,12 +17,13 @@ namespace gc3::ir {
 enum class Protocol : uint8_t { Simple, LL, LL128 };
 const char *name(Protocol protocol);
 
-/// The scheduling directives in force at an operation; -1: not given.
+/// Scheduling directives that apply to an operation; -1: not given.
 struct Directive {
   int32_t channel = -1;
   int32_t sendThreadBlock = -1;
   int32_t recvThreadBlock = -1;
-  uint32_t parallel = 1;    ///< product of the enclosing parallelize blocks and `instances`
+  uint32_t parallel = 1;    ///< number of parallel instances: the product of the enclosing parallelize blocks and
+                            ///< `instances`
   SourceRange channelSite;  ///< place of the channel directive
   SourceRange parallelSite; ///< place of the innermost parallelize block or `instances`
   bool operator==(const Directive &) const = default;
@@ -35,7 +37,8 @@ struct ProgramInfo {
   SourceRange nameRange;
   Collective collective;
   Protocol protocol = Protocol::Simple;
-  uint64_t minBytes = 0; ///< size limits, both inclusive: bytes of the larger of one rank's input and output
+  uint64_t minBytes = 0; ///< size limits: bytes of the larger of one rank's input and output, at least minBytes and
+                         ///< less than maxBytes
   uint64_t maxBytes = NoLimit;
   SourceRange sizesRange;
   std::vector<std::string> scratchNames;
@@ -61,14 +64,15 @@ struct ChunkOp {
   uint32_t dstRank;
   uint32_t dstIndex;
   uint32_t count;
-  uint32_t directive; ///< in ProgramInfo::directives
-  uint32_t site;      ///< in ProgramInfo::sites
+  uint32_t directive; ///< index in ProgramInfo::directives
+  uint32_t site;      ///< index in ProgramInfo::sites
 };
 static_assert(sizeof(ChunkOp) == 32);
 
 /// Edges to earlier nodes, in CSR form: node i depends on edges [begin[i], begin[i + 1]).
 struct Dependencies {
-  /// The earlier node, and the kind of dependency: true if data flows, false if only a slot is reused.
+  /// The earlier node, and the kind of the dependency. The kind is true if data flows, and false if only a slot is
+  /// reused.
   class Edge {
   public:
     Edge(uint32_t node, bool isFalse) : bits(node << 1 | uint32_t(isFalse)) {}
@@ -87,13 +91,15 @@ struct Dependencies {
 
 struct ChunkDag {
   std::shared_ptr<const ProgramInfo> info;
-  std::vector<uint32_t> bufferSizes; ///< chunks, by rank * bufferCount + buffer; 0 for a buffer inside another
-  llvm::SmallVector<ChunkOp, 0> ops; ///< first the start nodes of all ranks with input; grows without copying
+  std::vector<uint32_t> bufferSizes; ///< number of chunks, by rank * bufferCount + buffer; 0 for a buffer that lies
+                                     ///< inside another
+  llvm::SmallVector<ChunkOp, 0> ops; ///< first the start nodes of all ranks with input, then the operations; can grow
+                                     ///< without copying
 };
 
 /// Returns the true and false dependencies between the operations. Linear in the chunks that operations touch. Stores
-/// at most `maxLinks` dependencies and readers of slots: stops before the first operation that needs more, so that the
-/// result has fewer nodes than `dag`.
+/// at most `maxLinks` dependencies and readers of slots. If an operation needs more, stops before this operation, so
+/// that the result has fewer nodes than `dag`.
 Dependencies dependencies(const ChunkDag &dag, uint64_t maxLinks);
 
 } // namespace gc3::ir

@@ -23,8 +23,8 @@ inline constexpr BufferId OutputBuffer = common::outputBuffer;
 inline constexpr BufferId FirstScratchBuffer = common::firstScratchBuffer;
 inline constexpr uint32_t MaxBuffers = 250;
 
-/// `blocks` blocks of `chunks` chunks each. The elements of each block are divided among its chunks. 0 × 0: no rank has
-/// the buffer.
+/// `blocks` blocks of `chunks` chunks each. The elements of each block are divided among its chunks. The shape 0 × 0
+/// means that no rank has the buffer.
 struct Shape {
   uint32_t blocks = 0;
   uint32_t chunks = 0;
@@ -48,19 +48,20 @@ struct Run {
   uint32_t length;
 };
 
-/// The multiset of input chunks that every output chunk must hold. Chunks share values and ranks share rows, so an
-/// AllReduce of R ranks and C chunks takes O(R + C) space.
+/// For each output chunk, the multiset of input chunks that it must hold. Output chunks with equal contents share a
+/// value, and ranks with equal outputs share a row. So an AllReduce of R ranks and C chunks takes O(R + C) space.
 struct Postcondition {
   static constexpr uint32_t Anything = 0;
 
-  std::vector<uint32_t> valueBegin = {0}; ///< value v is runs [valueBegin[v], valueBegin[v + 1])
+  std::vector<uint32_t> valueBegin = {0}; ///< value v consists of runs [valueBegin[v], valueBegin[v + 1])
   std::vector<Run> runs;
   std::vector<uint32_t> rowOfRank;
-  std::vector<uint32_t> rowBegin = {0}; ///< row w is rows [rowBegin[w], rowBegin[w + 1]), one entry per output chunk
+  std::vector<uint32_t> rowBegin = {0}; ///< row w consists of rows [rowBegin[w], rowBegin[w + 1]), one entry per output
+                                        ///< chunk
   std::vector<uint32_t> rows;           ///< value + 1, or Anything
 
   uint32_t valueCount() const { return static_cast<uint32_t>(valueBegin.size()) - 1; }
-  /// Returns value + 1 that chunk `index` of `rank`'s output must hold, or Anything.
+  /// Returns 1 + the number of the value that chunk `index` of `rank`'s output must hold, or Anything.
   uint32_t wanted(uint32_t rank, uint32_t index) const { return rows[rowBegin[rowOfRank[rank]] + index]; }
   /// Returns the number of input chunks in value `v`, with multiplicity.
   uint64_t contributions(uint32_t v) const;
@@ -90,9 +91,9 @@ struct Collective {
   bool inPlace() const;
 };
 
-/// Sets the rows of `collective.post`. `wantedOf(rank)` returns value + 1 or Anything for each output chunk; it is
-/// called only for ranks that have an output. Removes values that no row uses, and numbers the others in the order of
-/// the rows. Returns the old number of each new value.
+/// Sets the rows of `collective.post`. `wantedOf(rank)` returns, for each output chunk, 1 + the number of its value, or
+/// Anything. It is called only for ranks that have an output. Removes values that no row uses, and numbers the others
+/// in the order of the rows. Returns the old number of each new value.
 std::vector<uint32_t> setRows(Collective &collective, llvm::function_ref<llvm::ArrayRef<uint32_t>(uint32_t)> wantedOf);
 
 /// One chunk of one buffer of one rank.
@@ -104,7 +105,7 @@ struct Location {
 
 /// Returns the first output chunk for which two collectives with the same buffers promise different contents, or
 /// nothing. The numbering of values and the order of contributions do not matter. Linear in their rows and runs, and in
-/// the contributions of values that are listed differently.
+/// the contributions of values whose runs differ.
 std::optional<Location> firstDifference(const Collective &a, const Collective &b);
 
 /// Returns the root: the first rank with the buffer that only the root has. Returns nothing if the standard collective
@@ -112,7 +113,7 @@ std::optional<Location> firstDifference(const Collective &a, const Collective &b
 std::optional<uint32_t> rootOf(const common::StandardCollective &standard, const Collective &collective);
 
 /// Returns the unique name of a location. An in-place program can name a location through either buffer; the result
-/// names the outer one. `scale` is the number of slots per chunk that `location.index` counts in.
+/// names the outer one. `location.index` counts slots, and a chunk has `scale` slots.
 Location canonical(const Collective &collective, Location location, uint32_t scale = 1);
 
 } // namespace gc3::ir

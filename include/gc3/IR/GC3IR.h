@@ -12,7 +12,7 @@ struct Wait {
   uint32_t step;
 };
 
-/// One step of a thread block. Its slices are local to the rank, and their units are slots.
+/// One step of a thread block. Source and destination are slices of the rank's own buffers, in slots.
 struct Step {
   Opcode opcode;
   BufferId srcBuffer = 0;
@@ -24,7 +24,7 @@ struct Step {
   uint32_t waitCount = 0;
   uint32_t site = 0;
 
-  /// Returns true if source and destination share slots. Requires a step that reads a source and writes.
+  /// Returns true if source and destination share slots. The step must have both.
   bool readsItsTarget() const {
     return srcBuffer == dstBuffer && uint64_t(srcIndex) < uint64_t(dstIndex) + count &&
            uint64_t(dstIndex) < uint64_t(srcIndex) + count;
@@ -39,19 +39,19 @@ struct ThreadBlock {
   int32_t recvPeer; ///< -1: does not receive
   uint32_t firstStep;
   uint32_t stepCount;
-  uint32_t site = None; ///< in ProgramInfo::sites; None: no place of its own
+  uint32_t site = None; ///< index in ProgramInfo::sites; None: no place in the source
 };
 
-/// A scheduled program. A connection (source, destination, channel) has one sending and one receiving thread block. Its
-/// k-th send matches its k-th receive.
+/// A scheduled program. A connection (source, destination, channel) has one sending and one receiving thread block. The
+/// k-th send of a connection matches its k-th receive.
 struct Program {
   std::shared_ptr<const ProgramInfo> info;
   uint32_t subdivision = 1;              ///< slots per chunk
-  uint32_t fifoSlots = 8;                ///< intended number of slots per connection
+  uint32_t fifoSlots = 8;                ///< number of slots per connection for which the program was scheduled
   std::vector<uint32_t> bufferSizes;     ///< slots, by rank * bufferCount + buffer; 0 for a buffer inside another
-  std::vector<ThreadBlock> threadBlocks; ///< by rank
+  std::vector<ThreadBlock> threadBlocks; ///< sorted by rank
   std::vector<uint32_t> rankBegin = {0}; ///< rank r has threadBlocks [rankBegin[r], rankBegin[r + 1])
-  std::vector<Step> steps;               ///< by thread block
+  std::vector<Step> steps;               ///< grouped by thread block
   std::vector<Wait> waits;
 
   uint32_t ranks() const { return info->collective.ranks; }

@@ -23,7 +23,7 @@ struct Instruction {
   uint32_t count;
   uint32_t sender = None;   ///< the instruction whose message this one receives
   uint32_t receiver = None; ///< the instruction that receives this one's message
-  uint32_t chain = None;    ///< chain of messages that fused instructions forward; None for local instructions
+  uint32_t chain = None;    ///< number of the chain to which its messages belong; None for a local instruction
   uint32_t directive;       ///< directive of the received message, of the message that a plain send sends, or of the
                             ///< local operation
   uint32_t sendDirective;   ///< directive of the message that a fused instruction forwards; else equal to `directive`
@@ -32,12 +32,12 @@ struct Instruction {
 };
 static_assert(sizeof(Instruction) == 48);
 
-/// Constraints that the directives along a chain set for its channel; -1: none.
+/// Requirements of the directives along a chain on the chain's channel; -1: none.
 struct ChainDemand {
   int32_t channel = -1;  ///< channel that the channel directive names
   int32_t instance = -1; ///< number of the parallel instance, if there are several
 
-  /// Returns true if one channel can satisfy both demands; *this then becomes their combination.
+  /// Combines *this with `other`. Returns false and changes nothing if no channel can satisfy both demands.
   bool merge(const ChainDemand &other);
 };
 
@@ -46,8 +46,7 @@ inline ChainDemand demandOf(const Directive &directive, uint32_t instance) {
   return {directive.channel, directive.parallel == 1 ? -1 : static_cast<int32_t>(instance)};
 }
 
-/// Instructions in an order in which processing edges point to earlier instructions and `receiver` points to a later
-/// one.
+/// Instructions, sorted so that processing edges point to earlier instructions and `receiver` points to a later one.
 struct InstructionDag {
   std::shared_ptr<const ProgramInfo> info;
   uint32_t subdivision = 1;          ///< slots per chunk

@@ -39,7 +39,7 @@ void printOperation(llvm::raw_ostream &out, const ProgramInfo &info, const Node 
   }
 }
 
-/// Prints ` channel 1 sendtb 0 recvtb 2 parallel 4`, without directives that are not given.
+/// Prints ` channel 1 sendtb 0 recvtb 2 parallel 4`. Omits directives that are not given.
 void printDirective(llvm::raw_ostream &out, const Directive &directive);
 
 } // namespace gc3::ir

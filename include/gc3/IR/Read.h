@@ -13,11 +13,12 @@ namespace gc3::ir {
 inline constexpr uint32_t MaxRanks = 65536;
 inline constexpr uint32_t MaxFifoSlots = 65536;
 
-/// Limits on what a short text can request.
+/// Limits on memory and time, because even a short text can describe a large program.
 struct ReadOptions {
   uint64_t maxSlots = uint64_t(32) << 20;  ///< slots of all buffers of all ranks and programs
   uint64_t maxContributions = 250'000'000; ///< contributions named in the postcondition of a program
-  uint64_t maxRuns = uint64_t(16) << 20;   ///< runs of all reductions of the postcondition that have more than one Run
+  uint64_t maxRuns = uint64_t(16) << 20;   ///< number of Run records in those values of the postcondition that have
+                                           ///< more than one Run
 };
 
 /// Reads all programs of the text. Checks lines and numbers one by one; Verify checks the program as a whole. Returns

@@ -29,8 +29,8 @@ private:
   uint32_t buffers;
 };
 
-/// Collects the edges of nodes in order. Keeps at most one edge per pair of nodes; it is true if any of the merged
-/// edges is.
+/// Collects the edges of nodes, one node after the other. Keeps at most one edge per pair of nodes. The kept edge is
+/// true if any of the edges between the two nodes is true.
 class EdgeCollector {
 public:
   void reserve(size_t nodes, size_t edges) {
@@ -47,7 +47,7 @@ public:
         return merge(result.edges[i], isFalse);
     result.edges.emplace_back(to, isFalse);
   }
-  /// Ends the node to which the latest edges belong.
+  /// Ends the current node. Later edges belong to the next node.
   void endNode() { result.begin.push_back(static_cast<uint32_t>(result.edges.size())); }
   size_t size() const { return result.edges.size(); }
   Dependencies take() { return std::move(result); }
@@ -65,10 +65,11 @@ private:
   size_t positionsFor = ~size_t(0);             // first edge of the node that `positions` describes
 };
 
-/// The caller passes nodes in order: it names the slots that a node reads, then the slots that it writes, then ends the
-/// node. A read adds a true edge to the last writer. A write adds false edges to the readers since that write, or to
-/// the writer if there were none. Linear in the named slots, and in the readers of runs of slots: slots that the same
-/// nodes have read share their list. At most 2^31 - 1 nodes.
+/// Derives the edges of nodes from the slots that they read and write. For each node in order, the caller passes the
+/// slots that the node reads, then the slots that it writes, and then ends the node. A read adds a true edge to the
+/// last writer of the slot. A write adds false edges to all nodes that have read the slot since its last write, or to
+/// the last writer if there were none. Linear in the named slots, and in the readers of runs of slots: slots with the
+/// same readers share a list of readers. At most 2^31 - 1 nodes.
 class SlotTracker {
 public:
   static constexpr uint32_t NoEntry = ~uint32_t(0);
@@ -84,11 +85,11 @@ public:
     ++node;
   }
 
-  /// Returns the number of edges and of entries in lists of readers. They determine the memory beyond that of slots and
-  /// nodes.
+  /// Returns the number of edges plus the number of entries in lists of readers. Only these two numbers make memory
+  /// grow beyond a constant amount per slot and node.
   uint64_t links() const { return lists.size() + edges.size(); }
-  /// Returns the maximum of links() for this number of operations, or parts of operations, under a budget of `maxSlots`
-  /// slots. Edges have 32-bit numbers.
+  /// Returns the limit for links() that callers enforce for this number of operations, or parts of operations, and a
+  /// budget of `maxSlots` slots. The limit is at most 2^31, because edges have 32-bit numbers.
   static uint64_t mostLinks(uint64_t operations, uint64_t maxSlots) {
     return std::min(8 * operations + maxSlots / 2, uint64_t(1) << 31);
   }
@@ -101,7 +102,7 @@ public:
 
 private:
   static constexpr uint32_t ListBit = uint32_t(1) << 31;
-  static constexpr size_t MostEntries = ListBit - 1; // keeps the reference to any list different from NoEntry
+  static constexpr size_t MostEntries = ListBit - 1; // so that ListBit | index never equals NoEntry
   struct State {
     uint32_t writer = NoEntry;
     uint32_t readers = NoEntry; // one node, or ListBit | the first entry in `lists`
@@ -109,7 +110,7 @@ private:
   struct Reader {
     uint32_t node;
     uint32_t next;  // the next entry, or NoEntry
-    uint32_t users; // number of slots whose list begins here, plus entries that name this one as `next`
+    uint32_t users; // number of slots whose list begins here, plus number of entries whose `next` is this entry
   };
   static bool isList(uint32_t readers) { return readers != NoEntry && (readers & ListBit) != 0; }
   uint32_t entry(uint32_t reader, uint32_t next);

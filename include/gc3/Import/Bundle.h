@@ -24,15 +24,15 @@ struct BundledProgram {
   uint32_t maxCount = 0;
 };
 
-/// The fault of a bundle; empty if there is none.
+/// The fault of a bundle. `message` is empty if there is none.
 struct BundleProblem {
   DiagId id = DiagId::CannotRead; ///< the id of a budget if the bundle is valid but exceeds that budget
   std::string message;
   bool empty() const { return message.empty(); }
 };
 
-/// Reads the programs of a bundle. The bytes are untrusted: the result is as sound as that of the text readers, within
-/// the same budgets. Linear.
+/// Reads the programs of a bundle. The bytes are untrusted: the result has passed the same checks as a result of the
+/// text readers, within the same budgets. Linear.
 BundleProblem readBundle(llvm::StringRef bytes, const ir::ReadOptions &options, std::vector<BundledProgram> &programs);
 
 /// Prints the dispatch table and every program of the bundle at `path`. After a problem, the caller must discard the

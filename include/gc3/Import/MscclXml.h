@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MSCCL XML → GC3-IR (docs/msccl-xml.md): algorithms of other systems, with the meaning that the interpreters of the
-// MSCCL runtimes give them. The import has two parts, because the file only names its collective: between them, the
-// caller finds the postcondition of that collective.
+// MSCCL runtimes give them. The import has two parts, because the file only names its collective. After readMscclXml(),
+// the caller determines the collective with its postcondition, and passes both to programOf().
 #pragma once
 
 #include "gc3/IR/GC3IR.h"
@@ -24,18 +24,18 @@ struct MscclAlgorithm {
     uint32_t scratch = 0;
   };
 
-  ir::ProgramInfo info;        ///< only the collective's rank count, and its name as `std/` spells it
+  ir::ProgramInfo info;        ///< of the collective, only the number of ranks and the name as `std/` spells it are set
   SourceRange collectiveRange; ///< place of the collective's name in the file
   uint32_t chunks = 0;         ///< chunks of the larger of a rank's input and output
   SourceRange chunksRange;     ///< place of that number in the file
-  bool inPlace = false;        ///< serves calls with one buffer for input and output
-  bool outOfPlace = false;     ///< serves calls with two buffers
+  bool inPlace = false;        ///< true: the file serves calls with one buffer for input and output
+  bool outOfPlace = false;     ///< true: the file serves calls with two buffers
   std::vector<Sizes> sizes;    ///< by rank
   /// Thread blocks, steps and waits as in GC3-IR, except for the slices of steps: these are chunks of the buffers i, o
   /// and s (0, 1 and 2). One of these buffers can be part of another, and slices can lie outside their buffers. `info`
   /// and `bufferSizes` are not set.
   ir::Program program;
-  std::vector<uint8_t> merged; ///< by step: the interpreters run this reduction together with the previous one
+  std::vector<uint8_t> merged; ///< by step: 1 if the interpreters run this reduction together with the previous one
 };
 
 /// Reads the one algorithm of the text and skips the text around it. Returns nothing after an error, which is in

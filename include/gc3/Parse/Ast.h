@@ -61,7 +61,7 @@ struct BoolExpr : Expr {
   bool value;
 };
 
-/// Text with escapes resolved, or an expression in braces.
+/// A part of a string: text with escapes resolved, or an expression in braces.
 struct StringPart {
   llvm::StringRef text;
   const Expr *expr = nullptr;
@@ -155,7 +155,7 @@ struct ConditionalExpr : Expr {
 };
 
 struct Argument {
-  Name name; ///< empty for a positional one
+  Name name; ///< empty: a positional argument
   const Expr *value;
 };
 
@@ -305,7 +305,7 @@ struct ExprStmt : Stmt {
   const Expr *value;
 };
 
-/// Returns the node as the type that its `kind` names.
+/// Casts the node to `Node`, which must be the type that the node's `kind` names.
 template <typename Node, typename Base>
 const Node &as(const Base &base) {
   return static_cast<const Node &>(base);
@@ -324,7 +324,7 @@ struct Parameter {
 };
 
 struct Import {
-  SourceRange range; ///< of the path in quotes
+  SourceRange range; ///< place of the path, including its quotes
   llvm::StringRef path;
 };
 
@@ -349,20 +349,22 @@ enum class ClauseKind : uint8_t { Ranks, Shape, Alias, Ensures, Statement };
 struct Clause {
   ClauseKind kind;
   SourceRange range;
-  // A ranks clause uses value. A shape uses buffer, blocks (or null), value (chunks), on (or null).
+  // A ranks clause uses value. A shape clause uses buffer, value (the number of chunks), blocks and on; the last two
+  // can be null.
   BufferWord buffer = BufferWord::Input;
   const Expr *value = nullptr;
   const Expr *blocks = nullptr;
   const Expr *on = nullptr;
-  // An alias uses condition (or null), left, right. An ensures clause uses binders, condition (or null), and left ==
-  // right, or, with `combines`, left == reduce(right for innerBinders if innerCondition).
+  // An alias clause uses condition (can be null), left and right. An ensures clause uses binders, condition (can be
+  // null), left and right. With `combines`, it means left == reduce(right for innerBinders if innerCondition);
+  // otherwise left == right.
   const Expr *condition = nullptr;
   ClauseChunk left, right;
   llvm::ArrayRef<Binder> binders;
   bool combines = false;
   llvm::ArrayRef<Binder> innerBinders;
   const Expr *innerCondition = nullptr;
-  // A statement clause uses statement: a let or an assert.
+  // A statement clause uses statement, which is a let or an assert.
   const Stmt *statement = nullptr;
 };
 

@@ -23,14 +23,15 @@ inline constexpr size_t MaxTokens = size_t(1) << 20;
 std::unique_ptr<const ast::File> parseFile(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
                                            llvm::StringRef text);
 
-/// Like parseFile(), for one expression that makes up the whole text.
+/// Like parseFile(), for a text that consists of one expression.
 std::unique_ptr<const ast::LoneExpression> parseExpression(SourceManager &sources, Diagnostics &diags,
                                                            llvm::StringRef name, llvm::StringRef text);
 
 /// Prints canonical .gc3: one statement per line, every operation in parentheses. The output parses to the same tree.
 void printAst(llvm::raw_ostream &out, const ast::File &file);
 
-/// Prints `fn name(parameters) -> type` or `collective name(parameters)` in the same spelling. Omits an inferred type.
+/// Prints `fn name(parameters) -> type` or `collective name(parameters)` in canonical .gc3. Omits the type if it is
+/// inferred.
 void printSignature(llvm::raw_ostream &out, const ast::Function &function);
 void printSignature(llvm::raw_ostream &out, const ast::Collective &collective);
 

@@ -14,9 +14,9 @@ namespace gc3::schedule {
 struct Options {
   uint32_t fifoSlots = 8;         ///< maximum number of messages in flight on a connection; at least 1
   uint32_t maxThreadBlocks = 108; ///< per rank; at least 1
-  /// True if a message arrives only after all of it has been sent. False if a runtime can cut messages: then a fused
-  /// instruction forwards the first part before the last part is read, so the scheduler keeps waits that the order of
-  /// messages would imply.
+  /// True if a message arrives only after all of it has been sent. False if a runtime can cut messages. Then a fused
+  /// instruction can forward the first part of a message before the last part has been read. So the scheduler does not
+  /// omit waits that the order of whole messages would imply.
   bool wholeMessages = true;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vector clocks that share equal parts. A rank can have a thousand thread blocks, and each block can learn the progress
-// of all others. Full vectors would need space for every pair of blocks at every wait.
+// of all others. Full vectors would need an entry per thread block for every wait.
 #pragma once
 
 #include "llvm/ADT/SmallVector.h"

@@ -118,7 +118,7 @@ struct Diagnostic {
 /// Collects diagnostics of one compilation. Not thread-safe.
 class Diagnostics {
 public:
-  /// Maximum length of a message in bytes. A longer message quotes a huge name; its middle is left out.
+  /// Maximum length of a message in bytes. Only a message that quotes a huge name is longer; its middle is left out.
   static constexpr size_t MaxMessage = 8192;
   /// Maximum number of bytes printed of a source line. A longer line is printed only around the diagnostic.
   static constexpr size_t MaxLine = 400;

@@ -21,7 +21,7 @@ struct Shape {
   uint32_t steps = 0, rounds = 0;
 };
 
-/// Unknown: the deadline passed or the search was interrupted. It says nothing about the instance.
+/// Unknown says nothing about the instance: the deadline, an interrupt or a limit of the solver ended the search.
 enum class Verdict : uint8_t { Satisfiable, Unsatisfiable, Unknown };
 
 struct Options {
@@ -39,8 +39,8 @@ struct Outcome {
   std::optional<algorithm::Algorithm> algorithm; ///< set if satisfiable; findError() has accepted it
 };
 
-/// Maximum product of chunks, links and steps for the solver. Each unit takes about a kilobyte, more if bounds cover
-/// many links.
+/// Maximum product of chunks, links and steps for the solver. Each unit of the product takes about a kilobyte, or more
+/// if bounds cover many links.
 inline constexpr double MaxSends = 1 << 20;
 bool isTooLarge(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape);
 
@@ -48,8 +48,9 @@ bool isTooLarge(const topology::Topology &topology, const algorithm::Demand &dem
 /// no idle copies.
 Outcome solve(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape, const Options &options);
 
-/// Returns, for each link, a link in the opposite direction with equal properties. An algorithm for the reversed
-/// topology runs on `topology` if these links replace its own. Returns nothing if some link has no such twin.
+/// Returns, for each link, its twin: a link in the opposite direction with equal properties. If the twins replace the
+/// links of an algorithm for the reversed topology, the algorithm runs on `topology`. Returns nothing if some link has
+/// no twin, or if the twins do not have the same bounds.
 std::optional<std::vector<uint32_t>> twinLinks(const topology::Topology &topology);
 
 /// Returns the name and version of the solver: "Z3 4.8.12".

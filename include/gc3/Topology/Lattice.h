@@ -10,19 +10,19 @@
 
 namespace gc3::topology {
 
-/// A grid of points. Each point is a cell of consecutive ranks; all cells have the same size, mostly 1. The last
-/// dimension varies fastest. A vector between points is represented by any rank of the cell that it reaches from the
-/// first cell.
+/// A grid of points. Each point is a cell of consecutive ranks. All cells have the same number of ranks, which is
+/// mostly 1. The last dimension varies fastest. A vector between points is represented by any rank of the cell that it
+/// reaches from the first cell.
 class Lattice {
 public:
   /// The number of ranks is the product of the sizes and `cell`.
   explicit Lattice(std::vector<uint32_t> sizes, uint32_t cell = 1) : sizes(std::move(sizes)), ranksOfCell(cell) {}
-  /// Uses the lattice of a topology, or a ring of all its ranks if it has none.
+  /// Uses the lattice of `topology`. If the topology has no lattice, uses a ring of all its ranks.
   explicit Lattice(const Topology &topology);
 
   /// Returns the rank translated by the vector: the rank at the same place in another cell.
   uint32_t add(uint32_t rank, uint32_t vector) const;
-  /// Returns the rank as the cell of `origin` sees it: translated by the vector that moves this cell to the first one.
+  /// Returns `rank` translated by the vector that moves the cell of `origin` to the first cell.
   uint32_t difference(uint32_t rank, uint32_t origin) const;
   /// Returns difference(rank, origin) for each rank.
   std::vector<uint32_t> differences(uint32_t origin) const;
@@ -48,7 +48,7 @@ struct LinkClasses {
 };
 
 /// Returns nothing if `topology` does not look the same from all points of its lattice, or if its lattice has fewer
-/// than two points. Ignores bounds: if all ranks send in the same way, the bounds need not be symmetric.
+/// than two points. Ignores bounds: all ranks can send in the same way even if the bounds are not symmetric.
 std::optional<LinkClasses> linkClasses(const Topology &topology);
 
 } // namespace gc3::topology

@@ -13,7 +13,7 @@ std::vector<uint32_t> machinesOf(const Topology &topology);
 /// Some links of a topology, as a topology of their own.
 struct Part {
   Topology topology;
-  std::vector<uint32_t> links; ///< by link of this part: its number in the whole topology
+  std::vector<uint32_t> links; ///< number in the whole topology, by link of this part
 };
 
 /// Returns the part with these links, between `ranks` ranks. Rank r of the whole topology becomes newRank[r]. Each

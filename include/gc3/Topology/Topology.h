@@ -62,8 +62,8 @@ struct LinksOfRanks {
 LinksOfRanks linksFrom(const Topology &topology);
 LinksOfRanks linksTo(const Topology &topology);
 
-/// Bounds by link. Link l is under bounds[begin[l] .. begin[l + 1]), ascending; a bound that names the link several
-/// times occurs as often.
+/// Bounds by link. Link l is under bounds[begin[l] .. begin[l + 1]), ascending. A bound that lists the link several
+/// times occurs the same number of times here.
 struct BoundsOfLinks {
   std::vector<uint32_t> begin, bounds;
 };
@@ -71,8 +71,8 @@ BoundsOfLinks boundsOfLinks(const Topology &topology);
 
 /// Distance of a rank that no path reaches.
 inline constexpr uint32_t Unreachable = UINT32_MAX;
-/// Returns the fewest hops from `source` to each rank, or Unreachable. At most linear in the links: ends when all ranks
-/// are reached.
+/// Returns the smallest number of hops from `source` to each rank, or Unreachable. At most linear in the links, because
+/// the search ends when all ranks are reached.
 std::vector<uint32_t> distancesFrom(const Topology &topology, const LinksOfRanks &outgoing, uint32_t source);
 /// Returns the largest distance from any rank to any other.
 uint32_t diameter(const Topology &topology);

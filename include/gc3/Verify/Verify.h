@@ -11,10 +11,11 @@ struct Options {
   bool exact = false;                  ///< compare explicit multisets of contributions instead of their 128-bit hashes
   uint32_t maxFindings = 20;           ///< maximum number of findings kept
   uint32_t maxThreadBlocks = 108;      ///< limit per rank: the thread blocks that a GPU can hold at once
-  uint32_t maxInstructions = 1u << 25; ///< limit per rank; twice as many waits are allowed; a bundle has 2 GiB for both
+  uint32_t maxInstructions = 1u << 25; ///< limit on the steps of a rank, and half the limit on its waits; a bundle has
+                                       ///< 2 GiB for both
   uint32_t maxFifoSlots = 65536;       ///< limit per connection
-  /// Maximum number of slots in all messages in flight at once. Steps may move 8 * maxSlots slots in total, and
-  /// searches for races may examine maxSlots / 8 places.
+  /// Maximum number of slots in all messages in flight at once. Steps may move 8 * maxSlots slots in total. Searches
+  /// for races may examine maxSlots / 8 places, plus 16 for each step.
   uint64_t maxSlots = uint64_t(32) << 20;
 };
 
@@ -38,18 +39,18 @@ enum Property : uint32_t { StructureHolds = 1, NoDeadlock = 2, PostconditionHold
 struct Verdict {
   uint32_t proven = 0;   ///< Property bits
   uint32_t minSlots = 0; ///< fewest FIFO slots per connection with which the program still terminates; 0: unknown
-  /// The program is correct only if no slot of a block is short, so only for counts that are multiples of the number of
-  /// slots in a block. True unless the opposite is proven.
+  /// If true, the program is correct only if all slots of a block have equal length, so only for counts that are
+  /// multiples of the number of slots in a block. True unless the opposite is proven.
   bool wholeSlots = true;
   std::vector<Finding> findings;
   bool holds() const { return findings.empty(); }
 };
 
 /// Checks the following properties, each only if the earlier ones hold. (1) Structure: peers, connections, ranges,
-/// waits. (2) Termination with `program.fifoSlots` slots, for every timing and any number of tiles: whether blocking
-/// sends, receives and waits end does not depend on their order, and every tile leaves the FIFOs empty. (3) Races: no
-/// two thread blocks of a rank race, and no step reads a slot before it is written. (4) The postcondition. Linear in
-/// the slots that steps move, times the logarithm of a rank's number of thread blocks.
+/// waits. (2) Termination with `program.fifoSlots` slots, for every timing and any number of tiles. One execution
+/// proves this: whether blocking sends, receives and waits end does not depend on their order, and every tile leaves
+/// the FIFOs empty. (3) Races: no two thread blocks of a rank race, and no step reads a slot before it is written. (4)
+/// The postcondition. Linear in the slots that steps move, times the logarithm of a rank's number of thread blocks.
 Verdict verify(const ir::Program &program, const Options &options);
 
 } // namespace gc3::verify

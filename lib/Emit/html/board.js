@@ -1,4 +1,5 @@
-// The ranks: a card for each, with its buffers as cells that show their values.
+// Shows a card for each rank. The card has a cell for each slot of the rank's buffers, and the cell shows the slot's
+// value.
 
 function plural(count, word) {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
@@ -16,7 +17,8 @@ class Board {
   constructor(model, root) {
     this.model = model;
     this.root = root;
-    this.shown = model.cells.map(() => null); // the shown entries of histories; null: nothing is shown yet
+    this.shown = model.cells.map(() => null); // by cell: the entry of its history that it shows; null: it shows none
+                                              // yet
     this.kept = model.cells.map(() => false);
     this.keptCount = 0;
     this.field = element('div', {class: 'field'});
@@ -44,7 +46,7 @@ class Board {
     return card;
   }
 
-  /// Returns the title of a buffer. In place, the title of the buffer that contains the other one says so.
+  /// Returns the title of a buffer. In place, the title of the outer buffer also names the inner buffer and its slots.
   bufferTitle(rank, buffer) {
     const name = this.model.buffers[buffer];
     const [holder, first, count] = (buffer === 0 ? this.model.outputs : this.model.inputs)[rank];
@@ -127,8 +129,8 @@ class Board {
     context.restore();
   }
 
-  /// Returns the text of a cell. Without reductions this is the input slot of its value. With reductions, stripes show
-  /// the value, and the text only marks a finished cell.
+  /// Returns the text of a cell. Without reductions, the text is the input slot of the cell's value. With reductions,
+  /// stripes show the value, and the text only marks a finished cell.
   label(held, kept) {
     if (held && !this.model.reduces)
       return this.model.fullText(held.value);
@@ -140,7 +142,7 @@ class Board {
     return `${place} ${held ? `holds ${this.model.fullText(held.value)}` : 'is empty'}`;
   }
 
-  /// Outlines the slots that a step reads and writes; null: none.
+  /// Outlines the slots that a step reads and writes. If `step` is null, removes the outlines.
   choose(step) {
     for (const node of this.root.querySelectorAll('.reads, .writes'))
       node.classList.remove('reads', 'writes');

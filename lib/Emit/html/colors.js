@@ -1,6 +1,6 @@
-// Colours: one hue for each rank from whose input values come, one for each channel.
+// Colours. Each rank has a hue, which marks the values of its input; each channel has another hue.
 
-/// Returns a rank's colour. Neighbouring ranks have neighbouring hues; with more than 8 ranks every other one is
+/// Returns a rank's colour. Neighbouring ranks have neighbouring hues. With more than 8 ranks, every second colour is
 /// darker.
 function rankColor(rank, ranks) {
   const hue = (25 + 360 * rank / ranks) % 360;
@@ -8,14 +8,16 @@ function rankColor(rank, ranks) {
   return `oklch(${isDarker ? '0.7 0.13' : '0.78 0.145'} ${hue.toFixed(1)})`;
 }
 
-/// Returns a channel's colour. Hues differ by the golden angle, so that every channel is far from those before it.
+/// Returns a channel's colour. Hues differ by the golden angle, so that each hue is far from the hues of lower
+/// channels.
 function channelColor(channel) {
   return `oklch(var(--bar-lightness) 0.12 ${((250 + 137.508 * channel) % 360).toFixed(1)})`;
 }
 
-/// Returns the parts of a value as [begin, end, rank], in fractions of a cell that is `width` pixels wide. In a sum
-/// each rank has its own position, so that a missing rank is visible; if this would be too narrow, the parts show how
-/// much of the sum is there. A value that was only moved fills the cell.
+/// Returns the coloured stripes of a value as [begin, end, rank], in fractions of a cell that is `width` pixels wide.
+/// In a sum, each rank has a fixed position, so that a missing rank is visible. If these stripes would be too narrow,
+/// the stripes together fill the fraction of the cell that equals the fraction of ranks in the sum. A value that was
+/// only moved fills the cell.
 function stripes(model, value, width) {
   const ranks = model.origins(value);
   if (!model.reduces)
@@ -23,7 +25,7 @@ function stripes(model, value, width) {
   if (width >= 2 * model.ranks)
     return ranks.map((rank) => [rank / model.ranks, (rank + 1) / model.ranks, rank]);
   const all = Math.max(ranks.length / model.ranks, Math.min(1, 3 / width));
-  const count = Math.min(ranks.length, Math.ceil(all * width)); // at most one per pixel
+  const count = Math.min(ranks.length, Math.ceil(all * width)); // at most one stripe per pixel
   return Array.from({length: count}, (_, i) =>
     [all * i / count, all * (i + 1) / count, ranks[Math.floor(i * ranks.length / count)]]);
 }

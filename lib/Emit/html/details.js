@@ -1,4 +1,4 @@
-// Shows the chosen step in words; if none is chosen, the steps that run now.
+// Shows the chosen step in words, or the steps of the current tick if no step is chosen.
 
 const MOST_LISTED = 40;
 

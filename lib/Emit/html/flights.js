@@ -1,7 +1,7 @@
 // Messages in flight, drawn over the board: tokens with the colours of their values, moving from slot to slot.
 
-/// Returns how far a message is on its way, 0 to 1. It leaves when its sender's own input has landed. If it is not
-/// received at once, it waits near its end.
+/// Returns the fraction of its path that a message has covered, from 0 to 1. The message leaves when the sender's own
+/// input has landed. If no step receives it in the next tick, it waits near the end of its path.
 function flightProgress(sent, received, time) {
   const ease = (x) => (x < 0.5 ? 2 * x * x : 1 - 2 * (1 - x) * (1 - x));
   const since = time - sent - LANDING;
@@ -19,7 +19,8 @@ class Flights {
     this.sheet = new Sheet(board.field);
     this.context = this.sheet.context;
     this.chosen = null;
-    // A message goes from the slots that its sender writes, or else reads, to the slots of its receiver.
+    // A message moves from the slots that its sender writes to the slots that its receiver writes. A step that writes
+    // no slots is drawn at the slots that it reads.
     this.moves = model.messages.map((step) => {
       const target = model.steps[step.receiver];
       const [begin, end] = [step.tick + LANDING, target.tick + LANDING];
@@ -45,7 +46,8 @@ class Flights {
     return [box.x + box.width / 2, box.y + box.height / 2];
   }
 
-  /// Returns a point on the way from one cell to another. Ways bend upwards, so that the two directions look different.
+  /// Returns a point on the path from one cell to another. Paths bend upwards, so that the two directions between two
+  /// cells look different.
   point(from, to, part) {
     const [ax, ay] = this.center(from);
     const [bx, by] = this.center(to);
@@ -146,7 +148,7 @@ class Flights {
     this.context.globalAlpha = 1;
   }
 
-  /// Draws the ways of the chosen step's messages.
+  /// Draws the paths of the messages that the chosen step receives and sends.
   drawChosen() {
     const step = this.chosen;
     const link = (sender, receiver) => {

@@ -1,4 +1,5 @@
-// Arranges the ranks: chooses the cards per row and the slots per row of a card that make the slots largest.
+// Arranges the ranks: chooses the number of cards per row and the number of slots per row of a card so that slots are
+// large.
 
 const CARD = {gap: 8, padding: 6, head: 20, label: 15, minGap: 2, minLabel: 4, digit: 7, tight: 44};
 const CELL = {minWidth: 7, minHeight: 6, maxWidth: 112, maxHeight: 56};

@@ -1,4 +1,4 @@
-// Connects the parts: all of them show the chosen step and the time.
+// Creates the parts of the page and connects them. All parts show the same chosen step and the same time.
 
 const byId = (id) => document.getElementById(id);
 const model = new Model(JSON.parse(byId('data').textContent));
@@ -69,7 +69,8 @@ function choose(id) {
   flights.show(player.shown);
 }
 
-/// Chooses the next step in the order of time, counted from the chosen one or from now; `by` is 1 or -1.
+/// Chooses the next (`by` = 1) or previous (`by` = -1) step in the order of time. Starts from the chosen step or, if no
+/// step is chosen, from the shown tick.
 function chooseNext(by) {
   const order = model.stepsAt.flat();
   const later = order.findIndex((id) => model.steps[id].tick >= shownTick);
@@ -142,7 +143,7 @@ function onHover(event) {
   tip.style.top = `${Math.max(4, below ? event.clientY - tip.offsetHeight - 10 : event.clientY + 18)}px`;
 }
 
-/// Moves the cursor of the timeline when its free area is dragged.
+/// Sets the time to the position of the pointer while the user drags over a free area of the timeline.
 function onDrag(event) {
   if (event.buttons !== 1 || event.target.closest('.bar, .gutter'))
     return;
@@ -156,7 +157,7 @@ function layout() {
   showTime();
 }
 
-/// `#tick=7` opens the page there; `&step=12` chooses a step by its number in the program.
+/// Reads the fragment of the page's address. `#tick=7` shows tick 7; `&step=12` chooses step 12 of the program.
 function openFragment() {
   const wishes = new URLSearchParams(location.hash.slice(1));
   const step = Number(wishes.get('step') ?? NaN);

@@ -1,6 +1,6 @@
 // The program: the page's JSON with names for its parts, and the contents of each slot at each time.
 
-/// Returns a function that computes each key once and remembers the result.
+/// Returns a function that calls `compute` once per key and remembers the result.
 function remember(compute) {
   const known = new Map();
   return (key) => {
@@ -10,13 +10,13 @@ function remember(compute) {
   };
 }
 
-/// Returns the rows of a table that is stored by columns.
+/// Returns the rows of a table as objects. The table is stored as one array per column.
 function rowsOf(columns) {
   const names = Object.keys(columns);
   return columns[names[0]].map((_, row) => Object.fromEntries(names.map((name) => [name, columns[name][row]])));
 }
 
-/// Makes one cell for each slot of each buffer of each rank, in the order of the compiler's numbers.
+/// Makes one cell for each slot of each buffer of each rank, in the order in which the compiler numbers the slots.
 function makeCells(data) {
   const cells = [];
   const bufferStart = [];
@@ -30,7 +30,7 @@ function makeCells(data) {
   return {cells, bufferStart};
 }
 
-/// Makes the steps, with all data about them.
+/// Returns the steps as objects with all their data.
 function makeSteps(data, cellAt) {
   const steps = rowsOf(data.steps);
   let moved = 0;
@@ -68,7 +68,7 @@ const OPCODES = {
   rrcs: {reads: true, writes: true, words: 'receive, reduce, copy, send on'},
 };
 
-/// Fraction of a step's tick after which its message has landed and its output is written.
+/// Fraction of a tick after which the message that a step receives has landed and the output of the step is written.
 const LANDING = 0.4;
 
 /// Returns text such as `[3]` or `[3..5]`.
@@ -131,7 +131,8 @@ class Model {
     });
   }
 
-  /// Returns what the postcondition requires of one part of a chunk: a multiset of input values, and a test of values.
+  /// Returns the value that the postcondition requires in one slot of a chunk: its multiset of input values, and a
+  /// function that compares another value with it.
   promise(value, part) {
     const set = new Map();
     for (const [rank, index, rankStride, indexStride, length] of this.post.values[value])
@@ -182,7 +183,8 @@ class Model {
     return sum;
   }
 
-  /// Returns the entry of a cell's history at a time (its value, and since when), or undefined.
+  /// Returns the entry of a cell's history for a time: the value, and the tick in which the cell got it. Returns
+  /// undefined if the cell is empty at this time.
   heldAt(cell, time) {
     const history = cell.history;
     let low = 0;
@@ -221,7 +223,7 @@ class Model {
       `${times === 1 ? '' : `${times}×`}${this.inputOf[input].join(':')}`);
   }
 
-  /// Returns text such as `0:1 + 2:1`: input slots as rank:slot, with their factors; at most `most` of them.
+  /// Returns text such as `0:1 + 2:1`: at most `most` input slots as rank:slot, with their factors.
   valueText(value, most) {
     const terms = this.termsOf(value);
     const rest = terms.length - most;

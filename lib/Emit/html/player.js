@@ -1,4 +1,4 @@
-// Time: the program's time, between 0 and its number of ticks, and how it advances.
+// The time that the page shows, from 0 to the number of ticks of the program, and its animation.
 
 const SPEEDS = [0.5, 1, 2, 4, 8, 16, 32];
 
@@ -7,7 +7,7 @@ class Player {
     this.ticks = ticks;
     this.onChange = onChange;
     this.time = 0;
-    this.shown = 0; // the time that is shown: only whole ticks if the user prefers reduced motion
+    this.shown = 0; // the time that is shown; always a whole tick if the user prefers reduced motion
     this.goal = null; // the time to which the player is moving, or null
     this.speed = SPEEDS.find((speed) => ticks / speed <= 16) ?? SPEEDS.at(-1);
     this.stepping = false;
@@ -18,7 +18,7 @@ class Player {
     return this.goal !== null && !this.stepping;
   }
 
-  /// Goes to a time immediately.
+  /// Sets the time without animation.
   seek(time) {
     this.goal = null;
     this.set(time);

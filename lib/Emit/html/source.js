@@ -10,7 +10,7 @@ const WORDS = new RegExp([
   /\b(?<number>\d\w*)/,
 ].map((part) => part.source).join('|'), 'g');
 
-/// Returns the coloured words of a line as [begin, end, kind].
+/// Returns the words of a line that have a colour, as [begin, end, kind].
 function colored(text) {
   return [...text.matchAll(WORDS)].map((match) => {
     const kind = Object.keys(match.groups).find((group) => match.groups[group] !== undefined);
@@ -41,7 +41,7 @@ class Source {
     this.root = root;
     this.now = [];
     this.marked = [];
-    this.isKept = false; // whether the shown file stays, whatever steps run
+    this.isKept = false; // true: the shown file stays open, even if the current steps come from other files
     this.files = model.files.map((file, i) => this.makeFile(file, i));
     if (this.files.length === 0) {
       root.append(element('p', {class: 'hint'}, 'This program was not made from source text.'));
@@ -89,7 +89,7 @@ class Source {
       this.reveal(line);
   }
 
-  /// Highlights the lines of the steps of a tick, and shows a file that has one.
+  /// Highlights the lines of the steps of a tick, and opens a file that contains such a line.
   show(steps) {
     const sites = steps.map((id) => this.siteOf(this.model.steps[id])).filter((site) => site !== null);
     this.now.forEach((line) => line.classList.remove('now'));
@@ -105,7 +105,7 @@ class Source {
       this.reveal(this.files[site[0]].lines[site[1]]);
   }
 
-  /// Marks the expression that a step comes from; null: nothing.
+  /// Marks the expression that a step comes from. If `step` is null, removes the marks.
   choose(step) {
     this.marked.forEach(([file, line]) => this.mark(file, line, -1, -1));
     this.marked = [];

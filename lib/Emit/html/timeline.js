@@ -1,4 +1,5 @@
-// Thread blocks over time: a row for each, a bar for each step, and a cursor that shows the same time as the slider.
+// Shows thread blocks over time: a row for each thread block, a bar for each step, and a cursor at the time of the
+// slider.
 
 const ROW = {height: 18, rankGap: 5, axis: 20, top: 2, bottom: 6, gutter: 92};
 
@@ -102,7 +103,7 @@ class Timeline {
     return [this.x(step.tick + 0.5), this.rowTop[step.block] + ROW.height / 2];
   }
 
-  /// Shows a step, its messages and its waits; null: none.
+  /// Shows a step, its messages and its waits. If `step` is null, removes them.
   choose(step) {
     this.chosen = step;
     this.links.replaceChildren();
@@ -110,7 +111,8 @@ class Timeline {
       return;
     this.links.append(this.nodes[step.id].firstChild.cloneNode());
     const link = (from, to, kind) => {
-      const [ax, ay] = [this.x(from.tick + 1) - 4, this.center(from)[1]]; // from end to begin, clear of the names
+      const [ax, ay] = [this.x(from.tick + 1) - 4, this.center(from)[1]]; // from the end of one bar to the beginning of
+                                                                          // the other, without covering the names
       const [bx, by] = [this.x(to.tick) + 4, this.center(to)[1]];
       const middle = (ax + bx) / 2;
       this.links.append(svg('path', {class: kind, d: `M${ax} ${ay} C${middle} ${ay} ${middle} ${by} ${bx} ${by}`}),
