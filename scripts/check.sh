@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What scripts/test.sh doesn't show: formatting, the site of the documentation, Debian packages, the page in a browser,
-# the other compiler, clang-tidy, and the tests under sanitizers.
+# Checks what scripts/test.sh does not: format, the site of the documentation, Debian packages, the page in a browser, clang,
+# sanitizers, clang-tidy. With --deep also the sweeps that take hours: for releases, and once a week (CONTRIBUTING.md).
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
+deep=no
+if [ "${1-}" = --deep ]; then deep=yes; shift; fi
+if [ $# -gt 0 ]; then die "usage: check.sh [--deep]"; fi
 install_missing "${packages[@]}" clang clang-format clang-tidy libclang-rt-14-dev dpkg-dev file \
   chromium chromium-driver mkdocs zsh
 cd "$root"
@@ -16,17 +19,16 @@ step format "run clang-format -i on the files named" clang-format --dry-run --We
 say "Building the site of the documentation" # into build/site
 step site "mend what it names in docs/ or mkdocs.yml" mkdocs build --strict
 step site-links "mend the links that it names" python3 test/site_links.py build/site
-say "Making Debian packages"
-build release
-ctest --preset release --no-tests=error -R '^package\.deb$' || die "the packages are not as they should be"
-say "Testing the page in a browser"
-ctest --preset release --no-tests=error -R '^browser' || die "the page of --emit=html is broken"
-build asan-ubsan # with clang, whose warnings are errors, too
-say "Testing (asan-ubsan)"
-ctest --preset asan-ubsan --no-tests=error -E '^browser' || die "tests fail under asan-ubsan"
-build tsan test/unit/runtime/all gc3-run test/comm/all nccl-front-test # only the runtime has threads
-say "Testing the runtime (tsan)"
-ctest --preset tsan --no-tests=error -R '^unit\.(element|transfers|bundle|api|run|trace|fake-nccl|call-lines|nccl-front)' || die "tests fail under tsan"
+run_tests release -R '^(package\.deb|browser)'
+
+# The readers of untrusted files, and the compiler. With --deep all tests.
+if [ $deep = no ]; then
+  run_tests asan-ubsan -R '^(lit|fuzz\..*|unit\.(bundle|hostile|api|element|transfers|front|text|import|claims|topology|synth)-tests?)$'
+else
+  run_tests asan-ubsan -E '^browser'
+fi
+run_tests tsan -R '^unit\.(element|transfers|bundle|api|run|trace|fake-nccl|call-lines|nccl-front)-test$' # only the runtime has threads
+build tsan comm-test nccl-api-test gc3-run
 step tsan-comm "a race between threads of communicators" build/tsan/test/comm/comm-test \
   --gtest_filter='-Comm.*:CommNetwork.CallsLeave*:CommNetwork.RanksMay*:CommNetwork.ARankOn*:CommSplit.RanksMay*' # emulated kernels take minutes
 TSAN_OPTIONS=report_thread_leaks=0 step tsan-api "a race between threads of the C API" \
@@ -37,11 +39,30 @@ for example in examples/*.gc3; do
   step "tsan-$(basename "$example" .gc3)" "a race, or a wrong element" \
     build/tsan/tools/gc3-run/gc3-run "$bundle" --program all --count 0,1,1000,40000 --workers 4
 done
+
+# Prints the sources that clang-tidy checks: those that the last 20 commits changed, or all with --deep.
+sources_to_tidy() {
+  local since source
+  since=$(git rev-parse --quiet --verify HEAD~20) || since=$(git hash-object -t tree /dev/null)
+  if [ $deep = yes ]; then since=$(git hash-object -t tree /dev/null); fi
+  git diff --name-only --diff-filter=d "$since" -- '*.cpp' | grep -v '^test/\|^bench/\|generated' | while read -r source; do
+    if grep -qF "\"file\": \"$root/$source\"" build/tidy/compile_commands.json; then echo "$source"; fi # it has no CUDA
+  done || true
+}
 build tidy grammar/generated/GC3Parser.h GC3BundleSchema # the generated headers, and the commands of each source
 say "clang-tidy"
-built() { # prints the sources that this build compiles; it has no CUDA
-  for source in "${sources[@]}"; do
-    if grep -qF "\"file\": \"$root/$source\"" build/tidy/compile_commands.json; then echo "$source"; fi
-  done
-}
-step tidy "mend what it names" bash -c 'xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build/tidy' < <(built | grep -v '^test/\|^bench/')
+step tidy "mend what it names" bash -c 'xargs -r -P "$(nproc)" -n 4 clang-tidy --quiet -p build/tidy' < <(sources_to_tidy)
+
+if [ $deep = no ]; then exit; fi
+gc3c=build/release/tools/gc3c/gc3c
+say "Deep sweeps"
+GC3_DEEP=1 run_tests release -R '^lit$'
+step deep-random "the log has the program" python3 test/random/run.py --gc3c $gc3c --gc3-run build/release/tools/gc3-run/gc3-run \
+  --seeds 10000 --jobs "$(nproc)"
+step deep-device "the log has the program" python3 test/device/run.py --gc3c $gc3c --emulate build/release/test/device/emulate \
+  --seeds 20 --random 100
+step deep-mutation "the log has the mutant" bash test/mutation/run.sh $gc3c build/release/test/mutation/mutation-table "$root" \
+  --mutants 60 --random 600
+step deep-fuzz "build/asan-ubsan/test/fuzz/findings has the input" bash test/fuzz/run.sh --seconds 300
+step deep-tsan-comm "a race between threads of communicators" build/tsan/test/comm/comm-test
+step deep-comm-mutants "the log has the mutants that no test notices" python3 test/comm/mutants.py build/release

@@ -81,3 +81,14 @@ show_progress() {
     fi
   done
 }
+
+# run_tests PRESET ARGUMENT...: runs the tests that ctest's arguments select, after it has built what these tests need.
+run_tests() {
+  local preset=$1 targets
+  shift
+  configure "$preset"
+  mapfile -t targets < <(python3 "$root/scripts/test_targets.py" "build/$preset" "$@")
+  if [ ${#targets[@]} -gt 0 ]; then build "$preset" "${targets[@]}"; fi
+  say "Testing ($preset)"
+  ctest --preset "$preset" --no-tests=error "$@" || die "tests fail"
+}

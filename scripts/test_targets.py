@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_targets.py BUILD ARGUMENT...: prints the Ninja targets that the tests selected by ctest's arguments need.
 
-A test needs the targets among the paths of its command. For a folder it needs all targets of that folder. ctest prints no
-command for a program that is not built; the program has the last part of the test's name.
+If the last part of a test's name is a target, the test needs this target. Otherwise it needs the targets among the paths of
+its command, and all targets of each folder among them. (ctest prints no command for a program that is not built.)
 """
 import json
 import os
@@ -19,11 +19,11 @@ def selected_tests(build, arguments):
 
 
 def targets_of(test, build, known):
+    name = test["name"].split(".")[-1]
     paths = [os.path.relpath(argument, build) for argument in test.get("command", []) if argument.startswith(build)]
-    names = paths + [os.path.normpath(os.path.join(path, "all")) for path in paths]
-    if "command" not in test:
-        names = [test["name"].split(".")[-1]]
-    return {name for name in names if name in known}
+    if name in known:  # its program, with the dependencies that CMake knows
+        return {name}
+    return known.intersection(paths + [os.path.normpath(f"{path}/all") for path in paths])
 
 
 def main():

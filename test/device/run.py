@@ -53,7 +53,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gc3c", required=True)
     parser.add_argument("--emulate", required=True)
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--random", type=int, default=15)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
