@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What scripts/test.sh doesn't show: formatting, the site of the documentation, Debian packages, the page in a browser,
-# the other compiler, clang-tidy, and the tests under sanitizers.
+# Checks what scripts/test.sh does not check: the format, the site of the documentation, Debian packages, the page of
+# --emit=html in a browser, the code with clang and clang-tidy, and the tests under sanitizers.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -37,9 +37,9 @@ for example in examples/*.gc3; do
   step "tsan-$(basename "$example" .gc3)" "a race, or a wrong element" \
     build/tsan/tools/gc3-run/gc3-run "$bundle" --program all --count 0,1,1000,40000 --workers 4
 done
-build tidy grammar/generated/GC3Parser.h GC3BundleSchema # the generated headers, and the commands of each source
+build tidy grammar/generated/GC3Parser.h GC3BundleSchema # only generated headers and compile_commands.json
 say "clang-tidy"
-built() { # prints the sources that this build compiles; it has no CUDA
+built() { # prints the sources that the build `tidy` compiles; this build has no CUDA
   for source in "${sources[@]}"; do
     if grep -qF "\"file\": \"$root/$source\"" build/tidy/compile_commands.json; then echo "$source"; fi
   done
