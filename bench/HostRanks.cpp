@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times AllReduce of more ranks than processors: two threads, pinned to two processors, make the calls of half of the
-// ranks each. The bound is the time in which two threads that never wait read every input once and write every output
-// once.
+// Times AllReduce of more ranks than processors. Two threads are pinned to two processors, and each makes the calls of
+// half of the ranks. The bound is the time in which two threads that never wait read every input once and write every
+// output once.
 #include "Processors.h"
 #include "Traffic.h"
 
@@ -29,7 +29,7 @@ struct Ranks {
   std::vector<gc3Comm_t> comms;
   std::vector<float *> send, recv;
 
-  /// Makes the calls of one side's ranks.
+  /// Makes the calls of one half of the ranks. `side` is 0 or 1.
   void call(int side, size_t elements, bool inPlace) {
     size_t half = comms.size() / 2, first = static_cast<size_t>(side) * half;
     check(gc3GroupStart());

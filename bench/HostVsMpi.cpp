@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares gc3's host executor with MPI on two processors, one point after another, in alternating samples.
+// Compares gc3's host executor with MPI on two processors, one point after another. Samples of gc3 and of MPI
+// alternate.
 //
 // Two MPI processes are pinned to processors 0 and 1. For gc3, process 0 runs two threads, pinned to the same
-// processors, and process 1 sleeps. In both cases a sample is a loop of calls between two barriers; its time is that of
-// the slower rank, per call; the result is the median over samples. A ping-pong before and after each sample measures
-// how near the processors are to each other at that moment. A sample is discarded if this changed.
+// processors, and process 1 sleeps. A sample is a loop of calls between two barriers. The time of a sample is the time
+// of the slower rank, divided by the number of calls. The result is the median over samples. A ping-pong before and
+// after each group of samples measures how near the processors are to each other. If this has changed, the samples are
+// discarded.
 //
-// The bound of a point is the time that two threads take, without waiting for each other, for the loads and stores that
-// the collective requires, on the same buffers, with plain or with non-temporal stores, whichever is faster.
+// The bound of a point is the time that two threads take for the loads and stores that the collective requires. They
+// use the same buffers, and do not wait for each other. The bound is measured with plain and with non-temporal stores,
+// and the faster one counts.
 #include "Points.h"
 #include "Processors.h"
 
@@ -24,7 +27,7 @@ constexpr double sampleSeconds = 0.03;  // short enough that real-time schedulin
 constexpr double nearNanoseconds = 250; // the longest round trip between near processors
 
 struct Shared {
-  sem_t wake; ///< process 1 waits for it
+  sem_t wake; ///< process 1 waits for this semaphore
   Point point;
   int calls;
   enum { Time, Check, Quit } what;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times the host's work for a call on a GPU before its kernel is launched, over a fake CUDA runtime: the selection of
-// the program, and the planning of the call, for one rank (as if each rank had a GPU) and for all ranks (as if they
-// shared one). Also times the same calls on the host executor. Each is timed with a different count in every call, and
-// with the same count again. Usage: bench-planning BUNDLE...
+// Times the host's work for a call on a GPU before the kernel is launched, with a fake CUDA runtime. The host selects
+// the program and plans the call. Planning is timed for one rank, as if each rank had a GPU, and for all ranks, as if
+// they shared one. Also times the same calls on the host executor. Each is timed with a different count in every call,
+// and with the same count in every call. Usage: bench-planning BUNDLE...
 #include "FakeCuda.h"
 #include "cuda/Options.h"
 #include "cuda/Runner.h"
@@ -126,7 +126,7 @@ private:
 
 void printHost(gc3Bundle_t bundle, const core::Program &program) {
   HostCalls calls(bundle, program);
-  const size_t different = HostCalls::most - HostCalls::few; // more counts than the executor keeps plans for
+  const size_t different = HostCalls::most - HostCalls::few; // more counts than the executor keeps prepared calls
   const double fresh = microseconds([&](uint64_t number) { calls.call(HostCalls::few + number % different); });
   const double again = microseconds([&](uint64_t) { calls.call(HostCalls::few); });
   std::printf(" %10.2f %10.2f", fresh, again);

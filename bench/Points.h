@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One measured point: a collective on buffers of two ranks, as a call of gc3, as a call of MPI, and as the loads and
-// stores that it requires.
+// One measured point: a collective on buffers of two ranks. It runs as a call of gc3, as a call of MPI, and as only the
+// loads and stores that it requires.
 #pragma once
 
 #include "Traffic.h"
@@ -30,7 +30,7 @@ enum class Collective { AllReduce, AllGather, AllToAll };
 struct Point {
   Collective collective;
   bool inPlace;
-  size_t bytes; ///< of one rank's larger buffer
+  size_t bytes; ///< bytes of the larger of a rank's buffers
   size_t elements() const { return bytes / sizeof(float); }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two threads on two processors, and clocks.
+// Runs two threads on two processors, and measures times.
 #pragma once
 
 #include <algorithm>
@@ -51,8 +51,9 @@ private:
   alignas(64) std::atomic<uint64_t> turns{0};
 };
 
-/// Runs function(rank) on a thread per processor. A new thread starts on the processor of its creator, which may soon
-/// spin at real-time priority. So the creator moves to the other processor first.
+/// Runs function(0) and function(1) on two threads, each on its own processor. A new thread starts on the processor of
+/// its creator. If the creator stayed there and spun at real-time priority, the new thread could not run. So the
+/// creator moves to processor 1 to create the thread, then back to processor 0.
 inline void onBothProcessors(const std::function<void(int)> &function) {
   pin(1);
   std::thread other([&] { function(1); });
@@ -82,7 +83,7 @@ inline double pingPong() {
   return seconds * 1e9 / (rounds - rounds / 4);
 }
 
-/// Returns the seconds per call of the slower of two threads that each run loop(0) or loop(1) `calls` times.
+/// Runs loop(0) and loop(1) on two threads, `calls` times each. Returns the seconds per call of the slower thread.
 template <typename Loop>
 double sampleThreads(int calls, Loop loop) {
   SpinBarrier barrier;

@@ -33,7 +33,7 @@ inline void stream(float *to, Vector value) {
 }
 #endif
 
-/// Stores a + b, or a if `add` is false, to `to1` and, if `twice` is set, to `to2`. `n`: elements.
+/// Stores a + b, or a if `add` is false, to `to1`, and also to `to2` if `twice` is true. The arrays have `n` elements.
 template <bool streaming, bool add, bool twice>
 void traffic(float *to1, float *to2, const float *a, const float *b, size_t n) {
   constexpr size_t width = sizeof(Vector) / sizeof(float);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures time and peak memory of gc3c, from text to verified bundle, as a whole process on one core.
+"""Measures time and peak memory of whole gc3c processes, which compile text to verified bundles on one core.
 
     python3 bench/compiler.py [--gc3c build/release/tools/gc3c/gc3c] [--runs 5] [--largest 10e6] [--huge]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares gc3's host executor with OpenMPI: 2 ranks on processors 0 and 1, float, both in one run. Needs a release
+# Compares gc3's host executor with OpenMPI in one run, with 2 ranks on processors 0 and 1, and floats. Needs a release
 # build and `apt-get install libopenmpi-dev openmpi-bin`. docs/performance.md explains the columns.
 # Usage: bench/host_vs_mpi.sh [SMALLEST LARGEST [allreduce|allgather|alltoall]], in bytes; SAMPLES=n samples per point.
 set -euo pipefail

@@ -4,10 +4,10 @@
 
     python3 bench/synthesis.py [--tools build/release/tools] [--seed 0] [--time-limit 600] [--only dgx1] [--runs 1]
 
-A row is a collective with (C, S, R): chunks, steps, rounds. Prints, in Markdown, the result, the elapsed time and the
-processor time of the search (medians of `--runs`; about equal on an idle machine), in which respects the bounds prove
-the result optimal, and whether the program that was found is proved and every element is right on the host executor.
-Runs one process at a time; Z3 uses one core. Exits with 1 if a row fails.
+A row is a collective with (C, S, R): chunks, steps, rounds. Prints, in Markdown, the result of the search, its elapsed
+time and its processor time. Times are medians of `--runs` runs; the two times are about equal on an idle machine. Also
+prints in which respects the bounds prove the result optimal, and whether gc3c proves the program and gc3-run finds
+every element right. Runs one process at a time; Z3 uses one core. Exits with 1 if a row fails.
 """
 import argparse
 import json
@@ -66,7 +66,7 @@ def search(arguments, topology, collective, row, folder):
 
 
 def is_right(arguments, folder, placements):
-    """Returns true if gc3c proves the program, as it must for a bundle, and every element of real data is right."""
+    """Returns True if gc3c proves the program and makes a bundle, and gc3-run finds every element right."""
     for placement in placements:
         compile_command = [f"{arguments.tools}/gc3c/gc3c", f"{folder}/found.gc3", *placement, "-o", f"{folder}/found.gc3b"]
         run_command = [f"{arguments.tools}/gc3-run/gc3-run", f"{folder}/found.gc3b", "-b", "64K", "-e", "64K", "-n", "0"]

@@ -4,9 +4,9 @@
 
     python3 bench/synthesis_large.py [--tools build/release/tools] [--tries 0] [--only torus]
 
-Prints, in Markdown, for each topology and collective: processor seconds and peak memory of gc3-synth, the rounds that
-it found and their lower bound, and processor seconds and instructions of gc3c, which proves the program. Runs one
-process at a time, each with one thread. Exits with 1 if a program is not found, or not proved.
+Prints, in Markdown, a row for each topology and collective. It has the processor seconds and peak memory of gc3-synth,
+the rounds found and their lower bound, the number of instructions, and the processor seconds of gc3c, which proves the
+program. Runs one process at a time, each with one thread. Exits with 1 if a program is not found, or not proved.
 """
 import argparse
 import json

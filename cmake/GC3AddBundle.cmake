@@ -13,7 +13,7 @@
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.22)
 
-# Makes paths absolute, relative to the caller's directory, as CMake's own commands do.
+# Makes relative paths absolute. They are relative to the caller's directory, as in CMake's own commands.
 function(gc3_absolute_paths result)
   set(paths)
   foreach(path IN LISTS ARGN)

@@ -1,11 +1,13 @@
-# Decides whether this build has the CUDA part, and for which GPUs. GC3_CUDA: AUTO builds it if a CUDA toolkit is found, ON
-# requires it, OFF omits it. Without it everything else builds, and functions that need a GPU report that it is missing.
+# Decides whether this build has the CUDA part, and for which GPUs. GC3_CUDA: AUTO builds it if a CUDA toolkit is found,
+# ON requires it, OFF omits it. Without the CUDA part everything else builds, and functions that need a GPU report that
+# this build has no GPU support.
 set(GC3_CUDA AUTO CACHE STRING "Build the CUDA part: AUTO (where a toolkit is found), ON, OFF")
 set_property(CACHE GC3_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(GC3_CUDA_ARCHITECTURES "" CACHE STRING "GPUs that the CUDA part is compiled for; empty: CMAKE_CUDA_ARCHITECTURES, or 80-real;90-real;100")
 if(NOT GC3_CUDA_ARCHITECTURES)
   set(GC3_CUDA_ARCHITECTURES "80-real;90-real;100")
-  if(CMAKE_CUDA_ARCHITECTURES AND NOT CMAKE_CUDA_COMPILER_LOADED) # else it may be CMake's own choice, for an older GPU
+  # If CUDA is already enabled, the variable can be CMake's own choice, which is for an older GPU.
+  if(CMAKE_CUDA_ARCHITECTURES AND NOT CMAKE_CUDA_COMPILER_LOADED)
     set(GC3_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}")
   endif()
 endif()
@@ -29,7 +31,8 @@ if(NOT GC3_CUDA STREQUAL "OFF")
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
     endif()
-    # Spills in kernels are reported as warnings. nvcc passes its own Werror on to ptxas.
+    # ptxas reports spills in kernels as warnings. With GC3_WERROR they are errors, because nvcc passes --Werror on to
+    # ptxas.
     set(GC3_CUDA_OPTIONS -Xcompiler=-Wall,-Wextra)
     set(GC3_PTXAS_OPTIONS -Xptxas=-warn-spills,-warn-lmem-usage)
     if(GC3_WERROR)
@@ -49,7 +52,8 @@ else()
   message(STATUS "CUDA: no toolkit with nvcc found, building WITHOUT the CUDA part (kernels are neither compiled nor checked); GC3_CUDA=ON demands it")
 endif()
 
-# Independent of GC3_TESTS, since a machine with a GPU may lack GoogleTest and the compiler's dependencies.
+# GC3_GPU_TESTS does not depend on GC3_TESTS, because a machine with a GPU may lack GoogleTest and the compiler's
+# dependencies.
 set(GC3_GPU_TESTS OFF)
 if(GC3_HAS_CUDA AND PROJECT_IS_TOP_LEVEL)
   set(GC3_GPU_TESTS ON)

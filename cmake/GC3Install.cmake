@@ -1,4 +1,4 @@
-# Installs four components, which are Debian packages as well (GC3Package.cmake):
+# Installs four components. Each is also a Debian package (GC3Package.cmake):
 #   runtime      the shared library, and the plugin that it opens for messages between nodes
 #   nccl         the NCCL interposers: libraries that applications load before NCCL, or in its place
 #   development  the header, the CMake package, pkg-config's file
@@ -20,7 +20,8 @@ if(TARGET gc3nccl-replacement)
   install(TARGETS gc3nccl-replacement LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/gc3" COMPONENT nccl NAMELINK_SKIP)
 endif()
 
-# Tied to one version of NCCL, which it checks itself. The libraries in the parent folder open it (gin/Find.cpp).
+# The plugin works with only one version of NCCL, which it checks itself. The libraries in the parent folder open the
+# plugin (gin/Find.cpp).
 if(TARGET gc3gin)
   install(TARGETS gc3gin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/gc3" COMPONENT runtime)
 endif()

@@ -1,8 +1,9 @@
 # Checks the architecture's rules about links when the build is configured:
 #  - GC3Verify links GC3IR and no other gc3 target: it must not share code with the stages that it checks;
 #  - nothing under runtime/ links anything under lib/;
-#  - every stage, and every folder of runtime/, links only layers below it, and includes nothing else of runtime/;
-#  - runtime/ includes the leaf gc3/Common and no other header of include/gc3.
+#  - every stage of the compiler and every folder of runtime/ links only layers below it;
+#  - a folder of runtime/ includes only files of itself and of the layers below it;
+#  - runtime/ includes the headers of gc3/Common and no other header of include/gc3.
 
 # Returns the gc3 targets that `target` links directly.
 function(gc3_links target result)
@@ -34,8 +35,8 @@ function(gc3_allow target)
   endforeach()
 endfunction()
 
-# The files of a folder of runtime/ may include files of this folder, of the named folders of runtime/, and of the leaf
-# gc3/Common.
+# Checks that the files of a folder of runtime/ include only files of this folder, of the named folders of runtime/, and
+# of gc3/Common.
 function(gc3_allow_includes folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.h" "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.cpp"
     "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.cu" "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.cuh")

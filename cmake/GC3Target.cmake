@@ -1,7 +1,8 @@
-# gc3_library(NAME SOURCES... LINK TARGETS...) and gc3_executable(...): targets with the project's warnings.
+# gc3_library(NAME SOURCES... LINK TARGETS...) and gc3_executable(...) add targets with the project's warnings.
 # LINK lists all gc3 targets whose headers the target may include; GC3Layers.cmake checks it against the architecture.
 
-# Parameters may have the names of the members that they initialize: gcc's plain -Wshadow would warn, clang's does not.
+# Parameters may have the names of the members that they initialize. gcc's plain -Wshadow would warn about this, clang's
+# does not.
 set(GC3_WARNINGS -Wall -Wextra -Wpedantic $<IF:$<CXX_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow> -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
     -Wimplicit-fallthrough)
 # gcc 12 reports overlapping copies in std::string's operator+ that do not exist (GCC bug 105651).
@@ -12,7 +13,7 @@ if(GC3_WERROR)
   list(APPEND GC3_WARNINGS -Werror)
 endif()
 
-# gcc warns of types without linkage in files that a file includes, which a unity build consists of.
+# A unity build compiles a file that includes several sources. gcc warns about types without linkage in included files.
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND GC3_WARNINGS -Wno-subobject-linkage)
 endif()
@@ -36,7 +37,7 @@ function(gc3_executable target)
   gc3_configure(${target})
 endfunction()
 
-# gc3_unit_test(NAME SOURCES... LINK TARGETS...): a GoogleTest binary, registered with CTest as unit.NAME.
+# gc3_unit_test(NAME SOURCES... LINK TARGETS...): adds a GoogleTest binary, which CTest runs as unit.NAME.
 function(gc3_unit_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   gc3_executable(${name} SOURCES ${ARG_SOURCES} LINK ${ARG_LINK} GTest::gtest_main)

@@ -1,5 +1,5 @@
-# Decides whether this build has synthesis, which needs Z3. GC3_SYNTH: AUTO builds it if Z3 is found, ON requires it, OFF
-# omits it. Without it there is no gc3-synth; everything else builds.
+# Decides whether this build has synthesis, which needs Z3. GC3_SYNTH: AUTO builds it if Z3 is found, ON requires it,
+# OFF omits it. Without Z3 there is no gc3-synth; everything else builds.
 set(GC3_SYNTH AUTO CACHE STRING "Build gc3-synth: AUTO (where Z3 is found), ON, OFF")
 set_property(CACHE GC3_SYNTH PROPERTY STRINGS AUTO ON OFF)
 if(NOT GC3_SYNTH MATCHES "^(AUTO|ON|OFF)$")

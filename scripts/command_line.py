@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the options of the tools, taken from their --help, as documentation.
+"""Writes documentation of the tools' options, from the output of --help.
 
 command_line.py markdown OUT TOOL...  writes docs/command-line.md
 command_line.py man OUT TOOL          writes a manual page
@@ -21,7 +21,7 @@ class Option:
     names: str
     value: str
     help: str
-    choices: list  # of (name, help)
+    choices: list  # pairs (name, help)
 
 
 @dataclasses.dataclass
@@ -69,7 +69,8 @@ def paragraphs(lines):
 
 
 def spelling(name, value):
-    """Returns -MF <file> and -o <file>, which compilers use and gc3c accepts, for LLVM's --MF=<file> and -o=<file>."""
+    """Returns an option as compilers spell it, such as -MF <file> for LLVM's --MF=<file>. gc3c accepts both
+    spellings."""
     bare = name.lstrip("-")
     return (f"-{bare}", value.replace("=", " ", 1)) if len(bare) == 1 or bare.isupper() else (name, value)
 
@@ -88,7 +89,7 @@ def read_gc3c(name, version, lines):
             groups[-1].options[-1].choices.append((match[1], match[2]))
         else:
             fail(line)
-    groups.sort(key=lambda group: group.title == "Generic Options")  # last
+    groups.sort(key=lambda group: group.title == "Generic Options")  # puts this group last
     return Tool(name, version, lines[start].removeprefix("USAGE: "), paragraphs(about), groups)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Functions that the scripts share. A step prints its name, shows the end of its log if it fails, and does nothing if there
-# is nothing to do. Source this file after `set -euo pipefail`.
+# Functions that the scripts share. They print what they do, show the end of the log if a command fails, and skip work
+# that is already done. Source this file after `set -euo pipefail`.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs="$root/build/logs"
@@ -44,16 +44,7 @@ install_missing() {
   step apt-install "the packages can't be installed" "${run[@]}" apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
-# configure PRESET: configures if necessary; stays in the root of the sources.
-configure() {
-  cd "$root"
-  if [ ! -f "build/$1/build.ninja" ]; then
-    say "Configuring ($1)"
-    step "configure-$1" "CMake found something missing" cmake --preset "$1"
-  fi
-}
-
-# build PRESET [TARGET...]: configures if necessary, and builds; prints progress in tenths.
+# build PRESET [TARGET...]: configures if necessary, and builds. Prints the progress after each tenth of the work.
 build() {
   local preset=$1 log="$logs/build-$1.log"
   shift
@@ -67,7 +58,7 @@ build() {
   fi
 }
 
-# Reduces Ninja's lines to a percentage for each tenth.
+# Reads Ninja's output, and prints a line for each tenth of the work.
 show_progress() {
   local line last=-1 done total tenth
   while IFS= read -r line; do

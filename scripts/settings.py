@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the environment variables of the runtime, as `gc3-run --settings` prints them, as documentation.
+"""Writes documentation of the runtime's environment variables, from the output of `gc3-run --settings`.
 
 settings.py check PAGE GC3_RUN   fails if the table in the page differs from gc3-run's
 settings.py update PAGE GC3_RUN  writes the table into the page
@@ -19,7 +19,7 @@ MAN_TITLE = "Environment variables that the gc3 runtime reads"
 
 
 def read(gc3_run):
-    """Returns the rows of the table in order: dictionaries that have the variable's name as `name`."""
+    """Returns the rows of the table, in order. Each row is a dictionary; the key `name` has the variable's name."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GC3_", "NCCL_"))}
     command = [gc3_run, "--settings"]
     text = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, env=environment).stdout

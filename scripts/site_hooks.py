@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hooks of mkdocs.yml: make the pages, which are written for a plain view of the files, a site.
+"""Hooks of mkdocs.yml. They turn pages that are written to be read as plain files into a site.
 
-README.md and CONTRIBUTING.md of the root become pages. Linked files outside docs/ become files of the site. A link to a
-folder becomes text. A code block keeps only its language: `test/doc_blocks.py` needs the rest of its first line, the
-site does not.
+README.md and CONTRIBUTING.md in the repository's root become pages. Linked files outside docs/ become files of the
+site. A link to a folder becomes text. The first line of a code block keeps only the language. Its other words are for
+`test/doc_blocks.py`.
 """
 import pathlib
 import re

@@ -2,8 +2,8 @@
 """small_headers.py [ROOT]: lists headers of fewer than 50 lines that have exactly one user.
 
 A user is a file that includes the header, except the source of the same name, which defines its functions. Prints the
-number of lines, the header, that source if there is one, and the user. A header without such a source can move into its
-user.
+number of lines, the header, the source of the same name if there is one, and the user. A header without such a source
+can be moved into its user.
 """
 import os
 import pathlib

@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// The buffers of all ranks; in place if inputs and outputs are identical.
+/// The buffers of all ranks. Calls are in place if inputs and outputs are identical.
 struct Buffers {
   std::vector<float *> inputs, outputs;
 };
@@ -29,9 +29,10 @@ public:
   Gc3Calls(const Gc3Calls &) = delete;
   Gc3Calls &operator=(const Gc3Calls &) = delete;
 
-  /// Enqueues a call of all ranks on the stream: the sum of floats, `count` elements per block (gc3.h).
+  /// Enqueues a call of all ranks on the stream. The call sums floats, `count` elements per block (gc3.h).
   void call(const Buffers &buffers, size_t count, cudaStream_t stream);
-  /// Fails if the watchdog (GC3_TIMEOUT_MS) stopped a call that has ended. The message says what the call waited for.
+  /// Fails if the watchdog (GC3_TIMEOUT_MS) has stopped a call. All calls must have ended. The message says what the
+  /// call waited for.
   void checkEnded() const;
 
 private:

@@ -34,7 +34,7 @@ __device__ float4 operator+(const float4 &a, const float4 &b) {
   return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-/// The state of a block: its connections for receiving and sending, and their messages so far.
+/// The state of a block: its connections for receiving and sending, and the numbers of their messages so far.
 struct Block {
   Connection in, out;
   unsigned long long received, sent;
@@ -88,8 +88,8 @@ __device__ void step(Block &block, const float4 *from, float4 *to, size_t n) {
   }
 }
 
-/// Blocks are (rank, channel), and each channel has its part, `n` vectors, of every chunk. Chunk c is summed along the
-/// ring from rank c + 1 to rank c, and then passed on from there, up to rank c - 1.
+/// Each block belongs to a rank and a channel. Each channel moves a part of `n` vectors of every chunk. Chunk c is
+/// summed along the ring from rank c + 1 to rank c. The sum then moves on along the ring, up to rank c - 1.
 __global__ void __launch_bounds__(threads, 1)
     ringKernel(float4 *const *buffers, const Connection *ring, uint32_t ranks, uint32_t channels, size_t n) {
   const uint32_t rank = blockIdx.x / channels, channel = blockIdx.x % channels;
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(threads, 1)
   block.received = *block.in.received, block.sent = *block.out.sent;
   for (size_t at = 0; at < n; at += slotVectors) {
     const size_t part = min(slotVectors, n - at);
-    auto own = [&](uint32_t place) { // this rank's part of the chunk that is here after `place` hops
+    auto own = [&](uint32_t place) { // this rank's part of the chunk that arrives here after `place` hops
       const uint32_t chunk = (rank + 2 * ranks - 1 - place) % ranks;
       return buffers[rank] + (size_t{chunk} * channels + channel) * n + at;
     };
@@ -115,8 +115,8 @@ __global__ void __launch_bounds__(threads, 1)
   }
 }
 
-/// Blocks are (rank, job). Each of the first ranks - 1 jobs receives from one rank; the very first also copies the
-/// rank's own chunk. The other jobs send.
+/// Each block belongs to a rank and a job. A rank has 2 * (ranks - 1) jobs. The first ranks - 1 jobs each receive from
+/// one rank, and job 0 also copies the rank's own chunk. The other jobs send.
 __global__ void __launch_bounds__(threads, 1)
     pairsKernel(float4 *const *inputs, float4 *const *outputs, const Connection *pairs, uint32_t ranks, size_t n) {
   const uint32_t others = ranks - 1, rank = blockIdx.x / (2 * others), job = blockIdx.x % (2 * others);
@@ -159,7 +159,7 @@ float4 *vectors(float *floats) {
 } // namespace
 
 std::vector<Connection> HandWritten::connect(size_t connections) {
-  constexpr size_t apart = 16; // in words of 8 bytes: each counter has its own cache line
+  constexpr size_t apart = 16; // words of 8 bytes between counters, so that each has its own cache line
   memory.push_back(std::make_unique<DeviceFloats>(connections * slots * slotBytes / sizeof(float)));
   float4 *fifos = vectors(memory.back()->get());
   memory.push_back(std::make_unique<DeviceFloats>(connections * 4 * apart * 2));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algorithms `ring_simple` and `alltoall` of bench.gc3 as hand-written kernels, with which gc3's kernel is
-// compared. They have the same thread blocks, FIFO slots, tiles, counters and fences, but no instructions to interpret.
+// compared. The hand-written kernels have the same thread blocks, FIFO slots, tiles, counters and fences, but no
+// instructions to interpret.
 #pragma once
 
 #include "Replay.h"
@@ -18,8 +19,8 @@ inline constexpr uint32_t channels = 8; ///< number of the ring's channels
 /// One block's end of a connection. Counters count messages since the beginning, and persist across launches.
 struct Connection {
   float4 *fifo;
-  unsigned long long *arrived, *freed; ///< published by the sender and by the receiver
-  unsigned long long *sent, *received; ///< the sender's and the receiver's own counts
+  unsigned long long *arrived, *freed; ///< published by the sender, by the receiver
+  unsigned long long *sent, *received; ///< the sender's own count, the receiver's own count
 };
 
 class HandWritten {
@@ -27,7 +28,7 @@ public:
   /// Makes the kernels' tables for `ranks` ranks. The buffers, of floats, must have room for the largest call.
   HandWritten(uint32_t ranks, const std::vector<float *> &inputs, const std::vector<float *> &outputs);
 
-  /// Runs in place in the outputs. `count` elements on each rank, a multiple of 4 * channels * ranks.
+  /// Runs in place in the outputs. Each rank has `count` elements, a multiple of 4 * channels * ranks.
   void ringAllReduce(size_t count, cudaStream_t stream) const;
   /// Moves `count` elements, a multiple of 4, from each rank to each rank.
   void allToAll(size_t count, cudaStream_t stream) const;
@@ -37,7 +38,7 @@ private:
 
   uint32_t ranks;
   std::vector<std::unique_ptr<DeviceFloats>> memory;
-  float4 **inputs, **outputs; ///< by rank
+  float4 **inputs, **outputs; ///< indexed by rank
   Connection *ring;           ///< connection into rank r on channel c at r * channels + c
   Connection *pairs;          ///< connection from rank q to rank r at r * ranks + q
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AllReduce of the installed NCCL with all ranks on one GPU, if NCCL allows this (2.30.3 and later, experimentally).
+// Calls AllReduce of the installed NCCL with all ranks on one GPU, if NCCL allows this (2.30.3 and later,
+// experimentally).
 #pragma once
 
 #include "Gc3Calls.h"
@@ -19,8 +20,8 @@ public:
   NcclCalls(const NcclCalls &) = delete;
   NcclCalls &operator=(const NcclCalls &) = delete;
 
-  /// Creates the communicators. Returns why NCCL can't be measured here, or an empty string. Finds NCCL by the loader's
-  /// search path, or by GC3_NCCL_LIB.
+  /// Creates the communicators. Returns the reason why NCCL cannot be measured here, or an empty string. Finds NCCL on
+  /// the loader's search path, or at GC3_NCCL_LIB.
   std::string make(uint32_t ranks);
   /// Enqueues a sum of floats, in place in the outputs, after earlier work on the stream and before later work.
   void allReduce(const Buffers &buffers, size_t count, cudaStream_t stream);
@@ -33,7 +34,7 @@ private:
   std::string shownVersion;
   std::vector<void *> comms;
   std::vector<cudaStream_t> streams;
-  std::vector<cudaEvent_t> joined; ///< by rank
+  std::vector<cudaEvent_t> joined; ///< indexed by rank
   cudaEvent_t begun = nullptr;
 };
 

@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// Ends a section; other sections still run.
+/// The exception that ends a section of the benchmark. Other sections still run.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -21,7 +21,7 @@ struct Failure : std::runtime_error {
 /// Fails if a CUDA call failed. `doing` describes the purpose of the call.
 void check(cudaError_t error, const char *doing);
 
-/// `count` floats on the GPU. The destructor frees them.
+/// An array of `count` floats on the GPU. The destructor frees it.
 class DeviceFloats {
 public:
   explicit DeviceFloats(size_t count);
@@ -34,7 +34,7 @@ private:
   float *memory = nullptr;
 };
 
-/// Some calls, captured in a graph.
+/// A graph of `calls` captured calls.
 class Replay {
 public:
   /// `enqueue` enqueues one call on the stream. It must have been called before, outside of a graph.
@@ -58,9 +58,9 @@ private:
 };
 
 /// Returns the medians of `samples` samples of each replay. Samples of all replays alternate, so that disturbances
-/// affect all.
+/// affect all replays.
 std::vector<double> timeAlternating(std::span<Replay *const> replays, int samples);
-/// Returns the median time of `samples` launches, each of which is waited for.
+/// Returns the median time of `samples` launches. Waits for each launch to end before the next launch.
 double medianLaunchToEnd(Replay &replay, int samples);
 
 } // namespace bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes tables in Markdown, and the same numbers as JSON: one line with an object for each row. A row is written at
-// once, so that all existing rows are complete however the program ends.
+// Writes tables in Markdown, and the same numbers as JSON: one line with an object for each row. Each row is written
+// completely at once, so that all rows in the file are complete however the program ends.
 #pragma once
 
 #include <cstdio>
@@ -12,7 +12,7 @@ namespace bench {
 
 class Report {
 public:
-  /// `path`: the file to which the JSON is appended, or empty. Fails at once if the file can't be written.
+  /// Appends the JSON to the file `path`; empty: writes no JSON. Fails at once if the file cannot be written.
   explicit Report(const std::string &path);
   ~Report();
   Report(const Report &) = delete;
@@ -20,7 +20,7 @@ public:
 
   /// Begins a table. Rows have one value for each column after the first; `name` identifies the table in the JSON.
   void table(const std::string &name, const std::string &title, const std::vector<std::string> &columns);
-  /// `what`: the row's first column, such as its size or program.
+  /// `what` is the text in the row's first column, such as a size or a program.
   void row(const std::string &what, const std::vector<double> &values);
   /// Writes a line of text, and a note in the JSON.
   void note(const std::string &text);

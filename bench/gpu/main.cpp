@@ -51,7 +51,7 @@ private:
   std::string bundle(const char *name) const { return options.folder + "/" + name + ".gc3b"; }
   std::vector<double> measure(const std::vector<TimedCall> &calls, size_t bytes);
   double measure(const TimedCall &call, size_t bytes) { return measure(std::vector<TimedCall>{call}, bytes)[0]; }
-  using SizedCall = std::function<void(size_t count)>; ///< counts elements as NCCL does
+  using SizedCall = std::function<void(size_t count)>; ///< `count` is the count of an NCCL call
   enum class Makes { Sums, Transposes };
   void compareSizes(const char *what, const Buffers &buffers, const SizedCall &call, Makes makes);
   void compareSizes(const char *what, Gc3Calls &program, const Buffers &buffers, Makes makes);
@@ -68,7 +68,7 @@ private:
   Report &report;
   cudaStream_t stream = nullptr;
   std::vector<std::unique_ptr<DeviceFloats>> memory;
-  Buffers apart, inPlace; ///< of all ranks, `options.largest` bytes each
+  Buffers apart, inPlace; ///< buffers of all ranks, `options.largest` bytes each
   std::string missed;     ///< sizes at which the goal was missed, with the ratio
 };
 
@@ -121,7 +121,7 @@ void Bench::fill(const Buffers &buffers, size_t elements) {
     for (float *target : {buffers.inputs[rank], buffers.outputs[rank]})
       check(cudaMemcpy(target, values.data(), elements * sizeof(float), cudaMemcpyHostToDevice), "filling buffers");
   }
-  check(cudaDeviceSynchronize(), "filling buffers"); // another stream reads them
+  check(cudaDeviceSynchronize(), "filling buffers"); // the calls read the buffers on another stream
 }
 
 /// Returns the result of AllReduce on every rank.
@@ -187,8 +187,8 @@ double Bench::copyBandwidth() {
 constexpr const char *overheadColumns[] = {"size",       "gc3 µs", "hand-written µs", "bound µs", "hand-written / gc3",
                                            "bound / gc3"};
 
-/// Checks the goal: gc3 has at least 0.95 of the rate of the hand-written kernel from 1 MiB on, and takes at most 1.15
-/// times its time below.
+/// Checks the goal: from 1 MiB on, gc3 reaches at least 0.95 of the rate of the hand-written kernel. Below 1 MiB, gc3
+/// takes at most 1.15 times as long.
 void Bench::judge(size_t bytes, double gc3, double handWritten) {
   if (bytes >= size_t{1} << 20 ? handWritten / gc3 < 0.95 : gc3 / handWritten > 1.15)
     missed += " " + inUnits(bytes) + " (" + std::to_string(handWritten / gc3) + ")";
@@ -199,9 +199,9 @@ void Bench::reportVerdict() {
                   : "goal missed at:" + missed);
 }
 
-/// `moved`: bytes that the algorithm reads and writes. A send reads its buffer and writes a slot; a receive reads a
-/// slot and writes its buffer. An instruction that adds reads one more buffer; one that stores and sends writes one
-/// more.
+/// `moved` is the number of bytes that the algorithm reads and writes. A send reads its buffer and writes a slot. A
+/// receive reads a slot and writes its buffer. An instruction that adds also reads another buffer. An instruction that
+/// both stores and sends writes two places.
 void Bench::overheadRow(size_t bytes, const std::vector<double> &times, double moved, double bandwidth) {
   const double bound = moved / bandwidth;
   report.row(inUnits(bytes), {times[0], times[1], bound, times[1] / times[0], bound / times[0]});

@@ -18,10 +18,11 @@ elif [ ! -d "$out/gpu" ]; then
   exit 2
 fi
 
-# Each rank on the GPU has its own stream, and NCCL's kernels wait for each other, so no two streams may share a queue.
+# Each rank on the GPU has its own stream, and NCCL's kernels wait for each other, so no two streams may share a
+# hardware queue.
 export CUDA_DEVICE_MAX_CONNECTIONS=${CUDA_DEVICE_MAX_CONNECTIONS:-32}
 
-# However the script ends, writes the existing lines as an array, if there are any.
+# Writes the existing lines as a JSON array, however the script ends.
 lines=$(mktemp)
 finish() {
   if [ -s "$lines" ]; then
@@ -47,8 +48,8 @@ for section in ring alltoall protocols steps latency nccl; do
     echo "FAILED: $section: it had not ended after $limit s" >&2
     echo "{\"failed\": \"$section\", \"why\": \"it had not ended after $limit s\"}" >>"$lines"
     status=1
-    # Runs the section again with the watchdog, which is off while times are measured: it reports what a kernel of gc3
-    # waits for. NCCL's kernels are not watched.
+    # Runs the section again with the watchdog, which is off while times are measured. The watchdog reports what a
+    # kernel of gc3 waits for. It does not watch NCCL's kernels.
     [ "$section" = nccl ] || GC3_TIMEOUT_MS=20000 run "$section" /dev/null "$@" || true
     ;;
   1) status=1 ;;

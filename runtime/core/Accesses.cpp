@@ -10,8 +10,8 @@ using namespace bundle;
 using namespace common;
 
 namespace {
-constexpr uint64_t mostSlots = 1 << 20;    // in all buffers together
-constexpr uint64_t mostAccesses = 1 << 22; // to single slots
+constexpr uint64_t mostSlots = 1 << 20;    // slots of all buffers of all ranks
+constexpr uint64_t mostAccesses = 1 << 22; // slots that all steps read or write, counted once per step
 
 const OpcodeTraits &needs(const fbs::Instruction &inst) {
   return traits(static_cast<Opcode>(inst.opcode()));
@@ -71,7 +71,8 @@ SlotRange Accesses::target(uint32_t step) const {
   return range(step, program.instruction(step).dst_buffer(), program.instruction(step).dst_index());
 }
 
-/// A step that writes and sends, sends the data that it has written.
+/// Returns the target if the step writes it, because such a step sends the data that it has written. Otherwise returns
+/// the source.
 SlotRange Accesses::sent(uint32_t step) const {
   return needs(program.instruction(step)).writesDst ? target(step) : source(step);
 }

@@ -12,7 +12,8 @@
 
 namespace gc3::core {
 
-/// Slots of one rank. All of its buffers are numbered consecutively; overlapping buffers share numbers.
+/// A range of a rank's slots. The slots of all its buffers are numbered consecutively. A slot that two overlapping
+/// buffers share has one number.
 struct SlotRange {
   uint32_t begin = 0, count = 0;
   bool operator==(const SlotRange &) const = default;
@@ -21,7 +22,7 @@ struct SlotRange {
 /// The overlap of a rank's input and output.
 struct Overlap {
   bundle::fbs::Alias alias = bundle::fbs::Alias::None;
-  uint32_t offset = 0; ///< slot of the outer buffer where the inner one begins
+  uint32_t offset = 0; ///< slot of the outer buffer where the inner buffer begins
 };
 
 struct Access {
@@ -36,7 +37,7 @@ public:
   /// `overlaps` is indexed by rank. `program` and `order` must outlive this object. `order.known()` must be true.
   Accesses(const Program &program, const HappensBefore &order, std::span<const Overlap> overlaps);
 
-  /// Return a rank's input or output.
+  /// Return the slots of a rank's input or output.
   SlotRange input(uint32_t rank) const { return {bufferBegin[rank][0], program.rank(rank).inputSlots}; }
   SlotRange output(uint32_t rank) const { return {bufferBegin[rank][1], program.rank(rank).outputSlots}; }
   /// Return the slots that a step reads, writes or sends.
@@ -58,8 +59,9 @@ public:
   void removeRead(uint32_t step) { remove(step, source(step), false); }
   void removeWrite(uint32_t step) { remove(step, target(step), true); }
 
-  /// Returns whether `a` ends before `b` begins in every execution. Returns false once a budget of comparisons is used
-  /// up; false is always safe, because it allows less.
+  /// Returns whether `a` ends before `b` begins in every execution. Returns false if this object has already made
+  /// `mostComparisons` comparisons, to limit the time of an analysis. A false result is always safe: it only makes the
+  /// analysis permit fewer optimisations.
   bool before(uint32_t a, uint32_t b) { return ++comparisons <= mostComparisons && order.before(a, b); }
 
 private:
@@ -69,8 +71,8 @@ private:
 
   const Program &program;
   const HappensBefore &order;
-  std::vector<std::vector<uint32_t>> bufferBegin;         ///< by rank, then buffer: first slot of the buffer
-  std::vector<std::vector<std::vector<Access>>> accesses; ///< by rank, then slot
+  std::vector<std::vector<uint32_t>> bufferBegin;         ///< indexed by rank, then buffer: first slot of the buffer
+  std::vector<std::vector<std::vector<Access>>> accesses; ///< indexed by rank, then slot
   uint64_t comparisons = 0;
 };
 

@@ -7,7 +7,8 @@
 
 namespace gc3::core {
 
-/// Pauses between two polls. They grow, so that short waits end soon and long waits cost little.
+/// Sleeps between two polls of a state. Each pause is longer than the previous one, up to 1 ms. So short waits end
+/// soon, and long waits use little processor time.
 class Backoff {
 public:
   void pause() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PROGRAM item without a collective applies to every collective that has a program of this name, for any number of
-// ranks.
+// An item PROGRAM of the list, which names no collective, applies to every collective that has a program of this name,
+// for any number of ranks.
 #include "core/Choice.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 using Files = std::span<const bundle::BundleFile *const>;
 constexpr std::string_view none = "none";
 
-/// Calls function(collective, program) for each program of the bundles.
+/// Calls function(collective, program) for each program of the bundles. Both arguments are names.
 template <typename Function>
 void forEach(Files files, Function function) {
   for (const bundle::BundleFile *file : files)
@@ -20,7 +20,8 @@ void forEach(Files files, Function function) {
       function(file->program(i).collective()->string_view(), file->program(i).name()->string_view());
 }
 
-/// Returns the items that a list can contain, for an error message.
+/// Returns the items `COLLECTIVE:PROGRAM` that the bundles allow in a list, for an error message. Names at most 16 of
+/// them and counts the others.
 std::string everyProgram(Files files) {
   constexpr size_t listed = 16;
   std::set<std::string> names;
@@ -52,7 +53,7 @@ Result<Choice> Choice::make(const ChoiceOptions &options, Files files) {
   return choice;
 }
 
-/// Returns false if the bundles have no program or collective of this name.
+/// Adds one item of the list. Returns false if no bundle has the program or collective that it names.
 bool Choice::add(std::string_view item, Files files) {
   if (item == none)
     return areOthersListed = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The application's choice of programs: the list in GC3_PROGRAM, and a tuner function. Both are optional; without them
-// the size of a call selects its program.
+// The application's choice of programs: the list in GC3_PROGRAM, and a tuner function. Both are optional. Without them
+// gc3 selects a program by the size of the call.
 #pragma once
 
 #include "core/Request.h"
@@ -21,13 +21,14 @@ struct ChoiceOptions {
 
 class Choice {
 public:
-  /// Reads a list of items, separated by commas. An item is `PROGRAM` or `COLLECTIVE:PROGRAM`. `COLLECTIVE:none` lists
-  /// the collective without a program. `none` lists every collective that no other item names, without a program.
-  /// Returns gc3InvalidArgument if no bundle has a program or collective that an item names.
+  /// Reads a list of items, separated by commas. An item is `PROGRAM` or `COLLECTIVE:PROGRAM`. An item
+  /// `COLLECTIVE:none` lists the collective, but allows no program for it. An item `none` does the same for every
+  /// collective that no other item names. Returns gc3InvalidArgument if no bundle has a program or collective that an
+  /// item names.
   static Result<Choice> make(const ChoiceOptions &options, std::span<const bundle::BundleFile *const> files);
 
-  /// Returns whether the list names the collective. If so, only the listed programs serve it. If none of them is for
-  /// the size of a call, the first one serves the call.
+  /// Returns whether the list names the collective, or has the item `none`. Then only listed programs serve the
+  /// collective. If no listed program is for the size of a call, the first listed program serves the call.
   bool isListed(std::string_view collective) const { return areOthersListed || byCollective.count(collective) != 0; }
   /// Returns whether the list allows the program for this collective.
   bool allows(std::string_view collective, std::string_view program) const;
@@ -39,17 +40,17 @@ public:
     uint32_t ranks;
     uint64_t bytes;
     std::span<const char *const> programs;
-    std::optional<size_t> bySize; ///< index of the program that the size selects
+    std::optional<size_t> bySize; ///< index of the program that gc3 would select by size
   };
-  /// Calls the tuner. Returns nothing if the tuner chooses none of the programs. Returns gc3InvalidUsage if its result
-  /// is out of range.
+  /// Calls the tuner. Returns the index of the chosen program, or nothing if the tuner chooses none of the programs.
+  /// Returns gc3InvalidUsage if its result is out of range.
   Result<std::optional<size_t>> queryTuner(const TunerQuery &query) const;
 
 private:
   bool add(std::string_view item, std::span<const bundle::BundleFile *const> files);
 
   ChoiceOptions options;
-  bool areOthersListed = false; ///< collectives that no item names are listed, without a program
+  bool areOthersListed = false; ///< the list has the item `none`: collectives that no other item names have no program
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> byCollective;
 };
 

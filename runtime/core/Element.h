@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types with NCCL's numbers, and conversions of narrow floating-point types. Conversions round to nearest even.
-// Frequent conversions have no branches, so that loops over them vectorise. They need no compiler support for half.
+// Element types, numbered as in NCCL, and conversions between float and narrower floating-point types. Conversions
+// round to nearest even. They have no branches, so that compilers can vectorise loops over them. They need no compiler
+// support for half.
 #pragma once
 
 #include <bit>
@@ -34,7 +35,7 @@ constexpr size_t elementSize(ElementType type) {
   return sizes[static_cast<uint8_t>(type)];
 }
 
-/// Returns the type's name in C and in printed tables.
+/// Returns the type's name for messages, options and tables.
 constexpr const char *elementTypeName(ElementType type) {
   constexpr const char *names[elementTypeCount] = {"int8", "uint8", "int32",  "uint32",   "int64",  "uint64",
                                                    "half", "float", "double", "bfloat16", "f8e4m3", "f8e5m2"};
@@ -50,7 +51,7 @@ constexpr bool isInteger(ElementType type) {
   return type <= ElementType::Uint64;
 }
 
-/// Returns whether operations on the type are rounded to half.
+/// Returns whether each operation on the type is rounded to half. This holds for half and for both fp8 types.
 constexpr bool isReducedInHalf(ElementType type) {
   return type == ElementType::Half || type == ElementType::Float8E4M3 || type == ElementType::Float8E5M2;
 }
@@ -60,17 +61,17 @@ struct Half {
   uint16_t bits;
 };
 
-/// The upper half of a float.
+/// The upper 16 bits of a float.
 struct Bfloat16 {
   uint16_t bits;
 };
 
-/// OCP 8-bit float: 4 exponent bits of bias 7, no infinity, NaN is 0x7f, largest 448.
+/// OCP 8-bit float: 4 exponent bits with bias 7, no infinity. NaN is 0x7f. The largest value is 448.
 struct Float8E4M3 {
   uint8_t bits;
 };
 
-/// OCP 8-bit float: the upper byte of a half, largest finite 57344.
+/// OCP 8-bit float: the upper byte of a half. The largest finite value is 57344.
 struct Float8E5M2 {
   uint8_t bits;
 };
@@ -78,8 +79,8 @@ struct Float8E5M2 {
 static_assert(sizeof(Half) == 2 && sizeof(Bfloat16) == 2 && sizeof(Float8E4M3) == 1 && sizeof(Float8E5M2) == 1);
 
 inline float toFloat(Half value) {
-  // The shift moves the exponent into the field of a float, where it is 112 too low. The product corrects this and
-  // normalises subnormals.
+  // The shift moves half's exponent into float's exponent field. There it is 112 too low, because the biases are 15 and
+  // 127. The multiplication corrects this and normalises subnormals.
   uint32_t magnitude = value.bits & 0x7fffu;
   float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
   uint32_t bits = magnitude >= 0x7c00u ? (magnitude << 13) | 0x7f800000u : std::bit_cast<uint32_t>(scaled);
@@ -94,7 +95,7 @@ inline Half toHalf(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   uint32_t magnitude = bits & 0x7fffffffu;
   uint32_t normal = (magnitude - (112u << 23) + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
-  // The ulp of 0.5f is the smallest subnormal of half, so the addition rounds there.
+  // The last bit of 0.5f has the value of half's smallest subnormal, so adding 0.5f rounds to a multiple of it.
   uint32_t subnormal = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
   uint32_t special = magnitude > 0x7f800000u ? 0x7e00u | ((magnitude >> 13) & 0x1ffu) : 0x7c00u;
   uint32_t result = magnitude < 0x38800000u ? subnormal : normal;
@@ -111,13 +112,13 @@ inline Bfloat16 toBfloat16(float value) {
 
 namespace detail {
 
-/// Rounds `value` to `mantissaBits` stored bits and an exponent with bias `bias`. A magnitude above `largest` becomes
-/// `largest`, and NaN becomes `nan`.
+/// Rounds `value` to a float with `mantissaBits` stored mantissa bits and an exponent with bias `bias`. `largest` and
+/// `nan` are the bits of results: a magnitude above `largest` becomes `largest`, and NaN becomes `nan`.
 template <unsigned mantissaBits, uint32_t bias, uint32_t largest, uint32_t nan>
 uint8_t toFloat8(float value) {
   constexpr unsigned dropped = 23 - mantissaBits;
   constexpr uint32_t smallestNormal = (128 - bias) << 23;
-  // A float whose ulp is the smallest subnormal, 2^(1 - bias - mantissaBits).
+  // The bits of a float whose last bit has the value of the smallest subnormal, 2^(1 - bias - mantissaBits).
   constexpr uint32_t aligner = (127 + 1 - bias - mantissaBits + 23) << 23;
   uint32_t bits = std::bit_cast<uint32_t>(value);
   uint32_t magnitude = bits & 0x7fffffffu;
@@ -133,11 +134,11 @@ uint8_t toFloat8(float value) {
 
 } // namespace detail
 
-/// Saturates to the largest finite value.
+/// Saturates: a magnitude above the largest finite value becomes that value.
 inline Float8E4M3 toFloat8E4M3(float value) {
   return {detail::toFloat8<3, 7, 0x7e, 0x7f>(value)};
 }
-/// Saturates to the largest finite value.
+/// Saturates: a magnitude above the largest finite value becomes that value.
 inline Float8E5M2 toFloat8E5M2(float value) {
   return {detail::toFloat8<2, 15, 0x7b, 0x7e>(value)};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the host computes with each element type: half and bfloat16 in float, fp8 in float with results rounded to half.
+// The arithmetic of each element type on the host. Operations on half and bfloat16 are computed in float. Operations on
+// fp8 are computed in float, then rounded to half, then to fp8.
 #pragma once
 
 #include "core/Factor.h"
@@ -44,7 +45,7 @@ struct ElementArithmetic<Float8E5M2> {
   static Float8E5M2 store(float value) { return toFloat8E5M2(toFloat(toHalf(value))); }
 };
 
-/// Calls `function` with a value of the element's C++ type.
+/// Calls `function` with a zero of the C++ type of `type`, and returns its result.
 template <typename Function>
 auto dispatch(ElementType type, Function function) {
   switch (type) {
@@ -64,7 +65,7 @@ auto dispatch(ElementType type, Function function) {
   return function(Float8E5M2{});
 }
 
-/// Returns the value of a factor, in the type's `Compute`.
+/// Returns the value of a factor, converted to `Compute` of T. Reads the scalar if the factor has an address.
 template <typename T>
 auto valueOf(const Factor &factor) {
   typename ElementArithmetic<T>::Compute value;

@@ -26,7 +26,7 @@ HappensBefore::HappensBefore(const Program &executed) : program(executed), block
   isKnown = execute();
 }
 
-/// Returns false if the program deadlocks.
+/// Runs each thread block until it is blocked, again and again. Returns false if the program deadlocks.
 bool HappensBefore::execute() {
   Progress now;
   now.next.assign(blocks, 0);
@@ -91,7 +91,7 @@ void HappensBefore::join(uint32_t step, uint32_t earlier) {
 
 bool HappensBefore::hasBegunBefore(uint32_t rank, uint32_t b) const {
   const auto clock = clocks.begin() + static_cast<ptrdiff_t>(size_t{b} * blocks);
-  const uint32_t own = positions[b].threadBlock; // the clock of this thread block counts `b` itself
+  const uint32_t own = positions[b].threadBlock; // this thread block's entry in the clock counts `b` itself
   for (uint32_t tb = program.firstThreadBlock(rank); tb < program.firstThreadBlock(rank + 1); ++tb)
     if (clock[tb] > (tb == own ? 1u : 0u))
       return true;

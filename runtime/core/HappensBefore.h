@@ -10,10 +10,12 @@
 
 namespace gc3::core {
 
-/// Runs the program once, without data and with unlimited FIFO slots, and gives every step a vector clock: the number
-/// of steps of each thread block that have ended when the step ends. Clocks follow only program order, waits and
-/// messages, so their order holds in every execution. Tiles of a slot are disjoint, so the order for one tile holds for
-/// all. Steps are numbered as in Program::firstStep. O(steps x thread blocks) time and memory, with a limit.
+/// Simulates one execution of the program, without data and with unlimited FIFO slots. Each step gets a vector clock:
+/// for each thread block, the number of its steps that have ended when this step ends. The clocks depend only on
+/// program order, waits and messages, so the order that they give holds in every execution. The clocks are those of one
+/// tile. They are enough, because tiles do not overlap: two accesses to the same data belong to the same tile. Steps
+/// are numbered as in Program::firstStep. Takes O(steps x thread blocks) time and memory, and does not analyse programs
+/// above a limit.
 class HappensBefore {
 public:
   static constexpr uint32_t none = UINT32_MAX;
@@ -24,27 +26,27 @@ public:
   /// Returns false if the program deadlocks or is too large to analyse. The other functions must not be called then.
   bool known() const { return isKnown; }
 
-  /// Return the step that receives the message of `step`, or the step that sends the message that `step` receives; or
-  /// none.
+  /// receiver() returns the step that receives the message that `step` sends. sender() returns the step that sends the
+  /// message that `step` receives. Both return `none` if there is no such message.
   uint32_t receiver(uint32_t step) const { return receivers[step]; }
   uint32_t sender(uint32_t step) const { return senders[step]; }
 
-  /// Returns whether `a` ends before `b` begins.
+  /// Returns whether `a` ends before `b` begins in every execution.
   bool before(uint32_t a, uint32_t b) const {
     return a != b && clocks[size_t{b} * blocks + positions[a].threadBlock] > positions[a].position;
   }
-  /// Returns whether some other step of `rank` ends before `b` begins.
+  /// Returns whether another step of `rank` ends before `b` begins in every execution.
   bool hasBegunBefore(uint32_t rank, uint32_t b) const;
 
 private:
   struct StepPosition {
     uint32_t threadBlock = 0, position = 0;
   };
-  /// The progress of the one execution.
+  /// The state of the simulated execution.
   struct Progress {
-    std::vector<uint32_t> next;                  ///< by thread block: its next step
-    std::vector<std::vector<uint32_t>> inFlight; ///< by connection: all sending steps so far, in order
-    std::vector<uint32_t> received;              ///< by connection: number of those messages that were received
+    std::vector<uint32_t> next;                  ///< indexed by thread block: its next step
+    std::vector<std::vector<uint32_t>> inFlight; ///< indexed by connection: all steps that have sent, in order
+    std::vector<uint32_t> received;              ///< indexed by connection: number of messages received
   };
   bool execute();
   bool executeStep(uint32_t rank, uint32_t threadBlock, Progress &progress);
@@ -53,8 +55,8 @@ private:
   const Program &program;
   const uint32_t blocks;
   bool isKnown = false;
-  std::vector<uint32_t> clocks;        ///< by step, then thread block
-  std::vector<StepPosition> positions; ///< by step
+  std::vector<uint32_t> clocks;        ///< indexed by step, then thread block
+  std::vector<StepPosition> positions; ///< indexed by step
   std::vector<uint32_t> receivers, senders;
 };
 

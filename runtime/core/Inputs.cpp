@@ -17,7 +17,7 @@ Opcode opcode(const fbs::Instruction &inst) {
   return static_cast<Opcode>(inst.opcode());
 }
 
-/// Returns the runs of numbers below `count` for which `holds` is true.
+/// Returns the runs of consecutive slots below `count` for which `holds` is true. Each run is as long as possible.
 template <typename Predicate>
 std::vector<SlotRange> runsOf(uint32_t count, Predicate holds) {
   std::vector<SlotRange> runs;
@@ -47,8 +47,8 @@ void InputAnalysis::separate() {
   }
 }
 
-/// Determines what `reader` reads from a range of the input: only initial data, data that steps have written in every
-/// slot, or neither for certain.
+/// Returns Initial if step `reader` finds only the caller's data in these input slots. Returns Written if a step has
+/// written each of the slots before. Otherwise returns Unclear.
 InputAnalysis::Finds InputAnalysis::finds(uint32_t rank, SlotRange where, uint32_t reader) {
   bool initial = accesses.allOf(rank, where, [&](const Access &access) {
     return !access.writes || access.step == reader || accesses.before(reader, access.step);
@@ -100,8 +100,8 @@ void InputAnalysis::stage() {
       stageRank(r);
 }
 
-/// Returns whether another step can write a slot of the step's source before the step reads it. The step's own write
-/// counts too, unless source and target are equal: then it reads each element before it writes it.
+/// Returns whether a write can overwrite a slot of the step's source before the step has read the slot. The step's own
+/// write counts, too, unless its source and target are equal: then the step reads each element before it writes it.
 bool InputAnalysis::overwrittenBefore(uint32_t step) {
   const SlotRange source = accesses.source(step);
   return !accesses.allOf(program.rankOfStep(step), source, [&](const Access &access) {
@@ -111,10 +111,11 @@ bool InputAnalysis::overwrittenBefore(uint32_t step) {
   });
 }
 
-/// Considers only reads of the input: all data that a step reads from the output was written by the program.
+/// Considers only reads from the input buffer, because data that a step reads from the output buffer was written by
+/// another step.
 void InputAnalysis::stageRank(uint32_t rank) {
   const uint32_t begin = program.firstStep(rank), end = program.firstStep(rank + 1);
-  for (uint32_t step = begin; step < end; ++step) // in place, the copy of a rank's own block onto itself is not a write
+  for (uint32_t step = begin; step < end; ++step) // in place, a rank copies its own block onto itself: no overwrite
     if (opcode(program.instruction(step)) == Opcode::Copy && accesses.source(step) == accesses.target(step) &&
         !overwrittenBefore(step))
       accesses.removeWrite(step);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the steps that read the caller's input from slots that other steps write. Calls copy this input before or while
-// they run.
+// Finds the steps that read the caller's input, and the input slots that other steps overwrite. Calls copy such slots
+// before they run or while they run.
 #pragma once
 
 #include "core/Accesses.h"
@@ -10,15 +10,15 @@ namespace gc3::core {
 
 class InputAnalysis {
 public:
-  /// All three must outlive this object.
+  /// The arguments must outlive this object.
   InputAnalysis(const Program &analysed, Accesses &ofProgram, Transfers &results)
       : program(analysed), accesses(ofProgram), result(results) {}
 
-  /// Determines which of the two buffers each step uses if they are separate. Covers ranks whose input lies in the
-  /// output.
+  /// Covers ranks whose program has its input inside its output. For calls with two separate buffers, determines which
+  /// of the two each step reads.
   void separate();
-  /// Determines which input slots a call in place must copy before they are overwritten. Covers ranks with separate
-  /// input and output. Afterwards `ofProgram` has the accesses of a call that makes these copies.
+  /// Covers ranks whose program has separate buffers. Determines which input slots a call in place must copy before a
+  /// step overwrites them. Removes from `ofProgram` the accesses that a call with these copies does not make.
   void stage();
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements Layout.h's formulas. Sizes come from callers and bundles, so each product is checked. Accepted sizes fit
-// into the address space.
+// Implements Layout.h's formulas. Sizes come from callers and bundles, so each product is checked for overflow.
+// Accepted sizes fit into the address space.
 #include "core/Layout.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ using namespace bundle;
 namespace {
 
 constexpr uint64_t defaultSlotBytes = 128 << 10;
-/// Limits on the FIFO memory of a program. Tiles shrink to stay below the first limit. A program that then needs more
-/// than the second limit is refused.
+/// Limits on the FIFO memory of a program. Tiles get smaller so that the memory stays below `preferredFifoBytes`. A
+/// program that needs more than `largestFifoBytes` with the smallest tiles is refused.
 constexpr uint64_t preferredFifoBytes = 256ull << 20;
 constexpr uint64_t largestFifoBytes = 16ull << 30;
 constexpr uint64_t largestBuffer = 1ull << 62;
@@ -36,7 +36,7 @@ uint64_t blockLength(const fbs::Program &program, uint32_t chunks, uint64_t coun
   uint64_t larger = largerChunks(program);
   if (chunks == larger)
     return count;
-  // count * chunks can exceed 64 bits. The quotient cannot, because chunks < larger.
+  // count * chunks can exceed 64 bits, so this code divides first. The result cannot, because chunks < larger.
   uint64_t whole = count / larger, rest = count % larger;
   return whole * chunks + divideUp(rest * chunks, larger);
 }
@@ -44,7 +44,7 @@ uint64_t blockLength(const fbs::Program &program, uint32_t chunks, uint64_t coun
 BufferLayout place(uint64_t slots, uint64_t slotsPerBlock, uint64_t blockElements, uint64_t slotElements) {
   BufferLayout layout{slotsPerBlock, blockElements, slotElements, 0, slots / slotsPerBlock * blockElements};
   if (blockElements ==
-      slotsPerBlock * slotElements) { // no short slots: one block, so that runs of slots do not end at block boundaries
+      slotsPerBlock * slotElements) { // no slot is short: use one large block, so that runs have no block boundaries
     layout.slotsPerBlock = std::max<uint64_t>(slots, 1);
     layout.blockElements = layout.elements;
   }
@@ -143,7 +143,7 @@ std::string Layout::computeFifos(const Program &program) {
   if (fifoSlots < info.min_fifo_slots())
     return "program '" + info.name()->str() + "' needs at least " + std::to_string(info.min_fifo_slots()) +
            " FIFO slots per connection, " + std::to_string(fifoSlots) + " were requested";
-  uint64_t messageSlots = 0; // in all connections, per FIFO slot
+  uint64_t messageSlots = 0; // sum over the connections: buffer slots that one FIFO slot must hold
   uint64_t largest = 1;
   for (const Connection &connection : program.connections()) {
     messageSlots += connection.maxCount;
@@ -158,7 +158,7 @@ std::string Layout::computeFifos(const Program &program) {
   }
   tile = std::clamp<uint64_t>(tile, 1, std::max<uint64_t>(slotElements, 1));
   tiles = divideUp(slotElements, tile);
-  if (options.tileElements == 0 && tiles > 0) { // makes tiles equal, in whole vectors
+  if (options.tileElements == 0 && tiles > 0) { // makes all tiles about equally long, in multiples of 64 elements
     tile = divideUp(slotElements, tiles);
     tile = tile >= slotElements || tile < 64 ? tile : (tile + 63) / 64 * 64;
     tiles = divideUp(slotElements, tile);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The positions of a program's slots for one element count: docs/bundle.md's formulas, the tile size, and the sizes of
-// FIFOs and scratch buffers.
+// Computes, for one element count, the positions of a program's slots in its buffers (formulas in docs/bundle.md), the
+// tile size, and the sizes of FIFOs and scratch buffers.
 #pragma once
 
 #include "core/Program.h"
@@ -15,24 +15,24 @@ namespace gc3::core {
 struct LayoutOptions {
   uint32_t slots = 0;        ///< FIFO slots per connection; default: Program.fifo_slots
   uint64_t slotBytes = 0;    ///< bytes of a FIFO slot; default 128 KiB
-  uint64_t tileElements = 0; ///< elements of a slot that one tile moves; default: as slotBytes allows
+  uint64_t tileElements = 0; ///< elements of a slot that one tile moves; default: as many as slotBytes allows
   bool operator==(const LayoutOptions &) const = default;
 };
 
-/// Slots of one buffer. Within a block, slots begin `slotElements` apart; the last slots of a block can be short or
-/// empty.
+/// The positions of the slots of one buffer. Within a block, slots begin `slotElements` apart. The last slots of a
+/// block can be short or empty.
 struct BufferLayout {
   uint64_t slotsPerBlock = 1;
   uint64_t blockElements = 0;
   uint64_t slotElements = 0;
-  uint64_t firstSlot = 0; ///< added to a slot number: the position of an aliased buffer in the outer buffer
+  uint64_t firstSlot = 0; ///< for a buffer inside another one: the slot of the outer buffer where it begins
   uint64_t elements = 0;  ///< elements of the whole buffer
 
-  /// A run of slots within one block.
+  /// The beginning of a slot, and how much follows in its block.
   struct Position {
-    uint64_t offset;    ///< first element
-    uint64_t slots;     ///< slots from here to the end of the block
-    uint64_t available; ///< elements from here to the end of the block
+    uint64_t offset;    ///< first element of the slot
+    uint64_t slots;     ///< slots from this one to the end of the block
+    uint64_t available; ///< elements from `offset` to the end of the block
   };
   Position at(uint64_t slot) const {
     slot += firstSlot;
@@ -47,8 +47,8 @@ struct BufferLayout {
 /// The layout of one rank.
 struct RankLayout {
   BufferLayout input, output; ///< as the caller sees them, ignoring aliases
-  uint64_t aliasElement = 0;  ///< first element of the inner buffer in the outer one
-  uint32_t firstBuffer = 0;   ///< index of its input in Layout::buffers; output and scratch follow, aliases resolved
+  uint64_t aliasElement = 0;  ///< element of the outer buffer where the inner buffer begins
+  uint32_t firstBuffer = 0;   ///< index of the rank's input in Layout::buffers; its output and scratch follow
   uint64_t scratchBytes = 0;
 };
 
@@ -65,16 +65,18 @@ struct Layout {
   std::vector<RankLayout> ranks;
   std::vector<BufferLayout> buffers;
 
-  /// Returns the bytes of a FIFO slot in a connection whose largest message has `maxCount` slots.
+  /// Returns the bytes of a FIFO slot in a connection whose largest message has `maxCount` slots of a buffer.
   size_t slotBytes(uint32_t maxCount) const { return wholeLines(maxCount * tileElements * elementSize); }
 
-  /// Input slots can be copied while a call runs (Transfers::Staged). stagedTiles() returns how many tiles are kept at
-  /// a time: few, so that they stay in a cache. stagedTileBytes() returns the bytes of one tile with `slots` slots.
+  /// A call can copy input slots while it runs (Transfers::Staged). stagedTiles() returns for how many tiles a rank has
+  /// space for such copies. The number is small, so that the copies stay in a cache. stagedTileBytes() returns the
+  /// bytes that one tile of `slots` slots takes.
   uint64_t stagedTiles() const { return tiles < 2 ? tiles : 2; }
   size_t stagedTileBytes(uint32_t slots) const { return slotBytes(slots); }
 
-  /// Makes this the layout of `program` for `elements` per block; keeps its memory. Returns an error text (sizes beyond
-  /// the address space, too few slots), or an empty string.
+  /// Sets this object to the layout of `program` for `elements` elements per block. Returns an error text if a buffer
+  /// exceeds the address space, the FIFOs exceed their limit, or there are too few FIFO slots. Otherwise returns an
+  /// empty string.
   std::string compute(const Program &program, uint64_t elements, size_t bytesPerElement, const LayoutOptions &chosen);
 
 private:
@@ -87,12 +89,11 @@ private:
 uint64_t slotsPerBlock(const bundle::fbs::Program &program);
 
 /// Returns the elements of a rank's input or output with `blocks` blocks of `chunks` chunks. `count` is the number of
-/// elements per block of the larger kind. Returns nothing if the result exceeds 2^64 - 1.
+/// elements per block of the buffer that has more chunks per block. Returns nothing if the result exceeds 2^64 - 1.
 std::optional<uint64_t> bufferElements(const bundle::fbs::Program &program, uint32_t blocks, uint32_t chunks,
                                        uint64_t count);
 
-/// Returns the bytes of the larger of a rank's input and output, maximum over the ranks. Returns nothing if that
-/// exceeds 2^64 - 1.
+/// Returns the bytes of the largest input or output of any rank. Returns nothing if the result exceeds 2^64 - 1.
 std::optional<uint64_t> callBytes(const Program &program, uint64_t count, size_t bytesPerElement);
 
 } // namespace gc3::core

@@ -9,13 +9,13 @@
 
 namespace gc3::core {
 
-// Writes each line with one call, so that lines of several threads do not mix.
+// Writes each line with one call of fprintf, so that lines of several threads do not mix.
 void log(const std::string &text) {
   std::fprintf(stderr, "gc3: %s\n", text.c_str());
 }
 
 void logOnce(const std::string &text) {
-  // Never destroyed: other threads can call this function while the process ends.
+  // The set is never destroyed, because other threads can call this function while the process ends.
   static auto &logged = *new std::set<std::string>;
   static std::mutex mutex;
   std::lock_guard lock(mutex);

@@ -11,7 +11,7 @@ void log(const std::string &text);
 /// Writes a text only once per process.
 void logOnce(const std::string &text);
 
-/// Returns settings().isInfoEnabled(): GC3_DEBUG is INFO or TRACE.
+/// Returns settings().isInfoEnabled(), which is true if GC3_DEBUG is INFO or TRACE.
 bool isInfoEnabled();
 
 } // namespace gc3::core

@@ -5,7 +5,7 @@ namespace gc3::core {
 
 using bundle::fbs::Alias;
 
-/// A standard collective that only moves data ignores the scalar of a premulsum.
+/// A standard collective that does not reduce ignores the scalar of a pre-multiplied sum.
 Scaling::Scaling(const LoadedProgram &loaded, const Request &request) {
   const auto type = static_cast<ElementType>(request.type);
   const uint32_t contributions = loaded.program->info().contributions();

@@ -46,7 +46,7 @@ void Program::connect() {
     uint32_t threadBlock;
     uint32_t maxCount;
   };
-  std::vector<End> ends[2]; // receiving, sending
+  std::vector<End> ends[2]; // [0]: receiving ends, [1]: sending ends
   for (uint32_t r = 0; r < ranks(); ++r)
     for (uint32_t tb = 0; tb < views[r].threadBlocks.size(); ++tb) {
       const fbs::ThreadBlock &block = views[r].threadBlocks[tb];
@@ -83,7 +83,8 @@ void Program::numberSteps() {
   }
 }
 
-/// Returns the only rank whose buffer has slots, or nothing.
+/// Returns the rank for which `slots` returns a number other than 0. Returns nothing if there is no such rank, or more
+/// than one.
 template <typename Slots>
 static std::optional<uint32_t> onlyRank(const Program &program, Slots slots) {
   std::optional<uint32_t> found;

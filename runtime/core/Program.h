@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One program of a bundle with all its ranks, validated: views into the bundle, the connections, and the shapes of its
-// buffers. Independent of any call. Loading takes one pass over the program's sections.
+// One program of a bundle, with all its ranks: views of the bundle's data, the connections, and the shapes of the
+// buffers. The data is validated, and is the same for all calls. Loading takes one pass over the program's sections.
 #pragma once
 
 #include "bundle/BundleFile.h"
@@ -17,7 +17,8 @@ struct RankRange {
   uint32_t size() const { return end - first; }
 };
 
-/// A connection: one (source, destination, channel). Its ends are thread-block numbers over all ranks.
+/// The connection for a source rank, a destination rank and a channel. Its two ends are thread blocks, numbered over
+/// all ranks.
 struct Connection {
   uint32_t sender;
   uint32_t receiver;
@@ -28,23 +29,24 @@ class Program {
 public:
   static constexpr uint32_t none = UINT32_MAX;
 
-  /// `file` must outlive the program.
+  /// Loads the program with this index. `file` must outlive the program.
   static bundle::BundleResult<std::unique_ptr<Program>> load(const bundle::BundleFile &file, uint32_t index);
 
   uint32_t ranks() const { return static_cast<uint32_t>(views.size()); }
   const bundle::fbs::Program &info() const { return *table; }
   const bundle::RankView &rank(uint32_t r) const { return views[r]; }
 
-  /// Return the blocks of a rank's input or output; 0 if the rank has no such buffer.
+  /// Return the number of blocks of a rank's input or output. It is 0 if the rank has no such buffer.
   uint32_t inputBlocks(uint32_t r) const { return blocks(views[r].inputSlots, table->input_chunks_per_block()); }
   uint32_t outputBlocks(uint32_t r) const { return blocks(views[r].outputSlots, table->output_chunks_per_block()); }
 
-  /// Returns the number of rank r's first thread block among those of all ranks; r can be ranks().
+  /// Returns the number of rank r's first thread block. Thread blocks are numbered over all ranks. r can be ranks();
+  /// the result is then the number of all thread blocks.
   uint32_t firstThreadBlock(uint32_t r) const { return firstBlock[r]; }
   uint32_t threadBlockCount() const { return firstBlock.back(); }
 
-  /// Returns the number of rank r's first step. Steps are numbered over all ranks in the order of their instructions; r
-  /// can be ranks().
+  /// Returns the number of rank r's first step. Steps are numbered over all ranks, in the order of their instructions.
+  /// r can be ranks(); the result is then the number of all steps.
   uint32_t firstStep(uint32_t r) const { return firstStepOfRank[r]; }
   uint32_t rankOfStep(uint32_t step) const { return stepRanks[step]; }
   const bundle::fbs::Instruction &instruction(uint32_t step) const {
@@ -57,7 +59,7 @@ public:
   uint32_t outgoing(uint32_t threadBlock) const { return sendsTo[threadBlock]; }
   uint32_t incoming(uint32_t threadBlock) const { return receivesFrom[threadBlock]; }
 
-  /// Return the rank that has an input (or output), or nothing unless exactly one rank has one.
+  /// Return the only rank that has an input or an output. Return nothing if no rank has one, or several ranks have one.
   std::optional<uint32_t> onlyInput() const;
   std::optional<uint32_t> onlyOutput() const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manifest states what was proven. The postcondition is read only to determine whether a collective promises
-// anything.
+// The bundle's manifest states what was proven. checkProofs() reads the postcondition only to determine whether a
+// collective promises anything.
 #include "core/Proofs.h"
 
 #include <algorithm>

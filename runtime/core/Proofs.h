@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines whether a bundle's programs may run, and for how long; reads the settings for both.
+// Determines whether a bundle's programs may run, and the timeout. Reads the settings for both.
 #pragma once
 
 #include "core/Request.h"
@@ -8,14 +8,15 @@
 namespace gc3::core {
 
 /// Checks that all programs for `ranks` ranks were proven to be well-formed, to terminate, to have no races, and to
-/// compute what their collective promises. Standard collectives promise something; others may not. Returns
-/// gc3BundleUnproven and names a program that was not proven.
+/// compute what their collective promises. The last proof is not needed if the collective promises nothing; only a
+/// collective that is not a standard one can promise nothing. Returns gc3BundleUnproven with the name of a program that
+/// was not proven.
 Outcome checkProofs(const bundle::BundleFile &file, uint32_t ranks);
 
-/// Compares a bundle's promise about a program with the promise of the standard collective `standard`, in closed form.
-/// A program is proven only against its own promise, but callers of gc3AllReduce rely on the collective's promise.
-/// `root` is ignored if the collective has none. The program must have the collective's shape. Returns an empty string,
-/// or the difference and a remedy. Linear in rows, runs and contributions.
+/// Compares what a bundle promises about a program's output with what the standard collective `standard` promises. A
+/// program is proven only against the bundle's promise, but callers of gc3AllReduce rely on the collective's promise.
+/// `root` is ignored if the collective has none. The program must have the collective's shape. Returns an empty string
+/// if the promises are equal, else the difference and a remedy. Takes time linear in rows, runs and contributions.
 std::string standardPromiseProblem(const Program &program, const bundle::CheckView &promised,
                                    const common::StandardCollective &standard, uint32_t root);
 

@@ -14,7 +14,7 @@
 
 namespace gc3::core {
 
-/// Returns the C API's error code for a bundle's error.
+/// Returns the C API's error code for a bundle's error, with the error's text.
 Outcome toOutcome(const bundle::BundleStatus &status);
 
 /// The kind of name by which a call selects its program.
@@ -36,7 +36,8 @@ struct Request {
   void *stream = nullptr;               ///< ignored by the host executor
   std::optional<PreMulSum> preMulSum{}; ///< if set, `op` is gc3Sum
 
-  /// Returns whether all fields that must be identical on all ranks are equal. Factors can differ.
+  /// Returns whether the two requests have equal values in all fields that must be identical on all ranks. Factors can
+  /// differ.
   bool matches(const Request &other) const {
     return kind == other.kind && name == other.name && count == other.count && type == other.type && op == other.op &&
            root == other.root && multipliesAs(other);
@@ -49,17 +50,17 @@ private:
   }
 };
 
-/// Returns whether the call moves nothing with any program: it is a collective of zero elements.
+/// Returns whether the request is for a collective with zero elements. Such a call moves no data, whichever program
+/// serves it.
 inline bool isEmpty(const Request &request) {
   return request.count == 0 && request.kind != CallKind::Program;
 }
 
-/// Checks that the fields of a request are in range. `rank` appears in the error text. Returns gc3InvalidArgument if
-/// not.
+/// Returns gc3InvalidArgument if a field of the request is out of range. The error text names `rank`.
 Outcome checkRequest(const Request &request, uint32_t rank, uint32_t ranks);
 
-/// Checks that the requests of all ranks, indexed by rank, are in range (else gc3InvalidArgument) and match (else
-/// gc3InvalidUsage).
+/// Checks the requests of all ranks; `requests` is indexed by rank. Returns gc3InvalidArgument if a request is out of
+/// range, and gc3InvalidUsage if two requests do not match.
 Outcome checkRequests(std::span<const Request> requests);
 
 /// One rank's part of a call.
@@ -68,7 +69,8 @@ struct RankRequest {
   Request request;
 };
 
-/// Returns whether the program has the blocks of the collective. Sets `root` to the rank that is its root, or to -1.
+/// Returns whether each rank's buffers have as many blocks as the collective requires. Sets `root` to the program's
+/// root, or to -1 if the collective has no root.
 bool hasShape(const Program &program, const common::StandardCollective &standard, int &root);
 
 } // namespace gc3::core

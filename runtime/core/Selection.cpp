@@ -40,8 +40,8 @@ Result<const LoadedProgram *> Selection::load(uint32_t index) {
   return loaded[index].get();
 }
 
-/// Checks a program that has the name and the buffers of a standard collective. The bundle itself states what such a
-/// program promises, which can differ from the collective's promise.
+/// Checks whether a program with the name and buffers of a standard collective promises what the collective promises.
+/// The bundle states the program's promise, so the two can differ.
 Outcome Selection::checkPromise(uint32_t index) const {
   LoadedProgram &candidate = *loaded[index];
   if (trustsPromises || !candidate.standard || candidate.isPromiseChecked)
@@ -62,8 +62,9 @@ bool Selection::isNamed(uint32_t index, const Request &request) const {
          view(request.kind == CallKind::Program ? info.name() : info.collective()) == request.name;
 }
 
-/// Adds a program for which isNamed() holds to the candidates if it can serve the request, else the reason to
-/// `rejections`.
+/// Adds the program to the candidates if it can serve the request, else adds the reason to `rejections`. A program for
+/// other sizes is added to the candidates and to `rejections`, because the application can still choose it. isNamed()
+/// must be true.
 Outcome Selection::addCandidate(uint32_t index, const Request &request, Candidates &candidates) {
   const auto &info = file.program(index);
   auto because = [&](const std::string &reason) {
@@ -93,8 +94,8 @@ Outcome Selection::addCandidate(uint32_t index, const Request &request, Candidat
   return {};
 }
 
-/// Selects by size, unless the application chooses otherwise. Returns nothing if none of the candidates may serve the
-/// request.
+/// Chooses a candidate by size, unless the application chooses another one. Returns nothing if no candidate may serve
+/// the request.
 Result<std::optional<size_t>> Selection::choose(const Request &request, Candidates &candidates, bool bySize) const {
   std::optional<size_t> chosen = candidates.bySize;
   if (request.kind == CallKind::Program || candidates.programs.empty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the program that serves a call. A pure function of the collective, bytes, ranks, root, and the application's
-// choice, which are all identical on all ranks. A program is loaded when it is first considered, and stays loaded.
+// Selects the program that serves a call. The result depends only on the collective, bytes, ranks, root, and the
+// application's choice. These are identical on all ranks, so all ranks select the same program. A program is loaded
+// when it is first considered, and stays loaded.
 #pragma once
 
 #include "core/Choice.h"
@@ -11,40 +12,40 @@
 
 namespace gc3::core {
 
-/// A loaded program, the standard collective that it serves, and how its messages can be moved in calls of either
-/// placement.
+/// A loaded program, the standard collective that it serves, and the analyses of how its messages can be moved.
 struct LoadedProgram {
   std::unique_ptr<Program> program;
   const common::StandardCollective *standard = nullptr; ///< null: the program has no standard shape
   int root = -1;
-  bool isPromiseChecked = false; ///< the program was checked to promise what the collective promises
+  bool isPromiseChecked = false; ///< a check has found that the program promises what the collective promises
   std::shared_ptr<const Transfers> asWritten, inPlace; ///< the same object if calls in place are not analysed
 
-  /// Sets the last two fields unless they are set. The other fields must be set.
+  /// Sets `asWritten` and `inPlace`, unless they are set. The other fields must be set.
   void analyse();
 };
 
 class Selection {
 public:
-  /// If `trusting` is true, a program serves calls of its collective whatever it promises.
+  /// If `trusting` is true, a program serves calls of a standard collective even if it promises something else.
   Selection(const bundle::BundleFile &bundle, uint32_t rankCount, bool trusting, Choice users = {})
       : file(bundle), ranks(rankCount), trustsPromises(trusting), choice(std::move(users)),
         loaded(bundle.programCount()) {}
 
-  /// Returns the program for a valid request. The pointer is valid as long as this object. A program of the
-  /// application's list can be selected for a size that it does not name, unless `bySize` is true.
+  /// Returns the program for a valid request. The pointer is valid as long as this object. If GC3_PROGRAM lists
+  /// programs for the collective, but none of them is for the call's size, returns the first of them, unless `bySize`
+  /// is true.
   Result<const LoadedProgram *> select(const Request &request, bool bySize = false);
 
-  /// Returns program `index` of the bundle. It is not analysed before select() returns it.
+  /// Returns program `index` of the bundle. The program is not analysed until select() returns it.
   Result<const LoadedProgram *> load(uint32_t index);
 
 private:
-  /// The programs that can serve a request.
+  /// The programs of the bundle that can serve a request.
   struct Candidates {
     std::vector<uint32_t> programs;
-    std::optional<size_t> bySize; ///< index in `programs` of the first one for this size
+    std::optional<size_t> bySize; ///< index in `programs` of the first program for the call's size
     uint64_t bytes = 0;           ///< size of the call
-    std::string rejections;       ///< for an error message: why the other programs do not fit
+    std::string rejections;       ///< text for an error message: why programs do not fit
   };
   bool isNamed(uint32_t index, const Request &request) const;
   Outcome addCandidate(uint32_t index, const Request &request, Candidates &candidates);
@@ -56,7 +57,7 @@ private:
   const uint32_t ranks;
   const bool trustsPromises;
   const Choice choice;
-  std::vector<std::unique_ptr<LoadedProgram>> loaded; ///< by program of the bundle
+  std::vector<std::unique_ptr<LoadedProgram>> loaded; ///< indexed by program of the bundle; null: not loaded
 };
 
 } // namespace gc3::core

@@ -4,7 +4,7 @@
 
 namespace gc3::core {
 
-// Macros, since literals concatenate and string views do not.
+// These are macros, because adjacent string literals concatenate and string views do not.
 #define BY_PROTOCOL ", separated by commas: one for all protocols, and PROTOCOL:NUMBER for Simple, LL or LL128, as in "
 #define TUNING_PAGE "tuning.md#slots-and-threads"
 

@@ -64,7 +64,7 @@ std::vector<std::string> changedLines(const Settings &before, const Settings &af
 }
 
 size_t editDistance(std::string_view from, std::string_view to) {
-  std::vector<size_t> row(to.size() + 1); // distances of the prefix of `from` to all prefixes of `to`
+  std::vector<size_t> row(to.size() + 1); // distances of the first i characters of `from` to all prefixes of `to`
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 0; i < from.size(); ++i) {
     size_t diagonal = std::exchange(row[0], i + 1);

@@ -10,13 +10,14 @@ namespace gc3::core {
 /// others.
 std::vector<std::string> settingLines(const Settings &settings);
 
-/// Returns one line for each of NCCL's settings that NCCL or the application has changed since `before`.
+/// Returns one line for each of NCCL's settings whose values in `before` and `after` differ.
 std::vector<std::string> changedLines(const Settings &before, const Settings &after);
 
-/// Returns a warning that names the unknown variable, and the nearest setting if one is near.
+/// Returns a warning that names the unknown variable, and the setting that nearestSetting() finds.
 std::string unknownWarning(std::string_view name);
 
-/// Returns the setting whose name is nearest to `name` by edit distance, ignoring case; nullptr if none is near.
+/// Returns the setting whose name is nearest to `name` by edit distance, ignoring case. Returns nullptr if the distance
+/// exceeds a third of the length of `name` (without GC3_) plus 1.
 const SettingInfo *nearestSetting(std::string_view name);
 
 /// Returns the number of insertions, deletions and replacements that turn `from` into `to`. O(|from| |to|).

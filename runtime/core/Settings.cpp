@@ -15,7 +15,7 @@ namespace gc3::core {
 
 namespace {
 
-/// Options of gc3's CMake build. Some users export them.
+/// Options of gc3's CMake build. They are not reported as unknown, because some users export them as variables.
 constexpr std::string_view buildOptions[] = {"GC3_COMPILER", "GC3_CUDA",        "GC3_CUDA_ARCHITECTURES",
                                              "GC3_FUZZERS",  "GC3_GPU_BUNDLES", "GC3_INSTALL",
                                              "GC3_SYNTH",    "GC3_TESTS",       "GC3_WERROR"};
@@ -32,7 +32,7 @@ Settings readProcess() {
   return Settings::read({environ, count});
 }
 
-/// Must not call isInfoEnabled(): that waits for settings(), which calls this function.
+/// Must not call the function isInfoEnabled(): it waits for settings(), and settings() calls this function.
 void report(const Settings &settings) {
   for (const std::string &name : settings.unknownNames())
     log(unknownWarning(name));

@@ -26,15 +26,16 @@ enum class Setting : uint8_t {
   TimeoutMs,
   Trace,
   AllowUnproven,
-  NcclGraphMixing, ///< NCCL's own
+  NcclGraphMixing, ///< a setting of NCCL, which gc3 reads, too
 };
 inline constexpr size_t settingCount = static_cast<size_t>(Setting::NcclGraphMixing) + 1;
 
-/// Which property of a setting must be identical on all ranks. Ranks compare it when they join, except `Unchecked`.
+/// The property of a setting that must be identical on all ranks. Ranks compare it when they join, except for
+/// `Unchecked`.
 enum class Agreement : uint8_t {
   None,
   Value,
-  Contents,  ///< of the files that the value names
+  Contents,  ///< the contents of the files that the value names
   IsNonzero, ///< whether the value is set and is not 0
   Unchecked, ///< the value; ranks do not compare it
 };
@@ -51,8 +52,8 @@ struct SettingInfo {
   Setting setting;
   std::string_view name;
   std::string_view meaning;
-  std::string_view range;     ///< in words; follows "it can be"
-  std::string_view byDefault; ///< in words
+  std::string_view range;     ///< in words; completes "it can be ..."
+  std::string_view byDefault; ///< the default, in words
   Agreement agreement;
   Reader reader;
   std::string_view page; ///< page and section in docs/ with details; empty: none
@@ -85,7 +86,7 @@ public:
 
   /// Returns true if GC3_DEBUG is INFO or TRACE, ignoring case.
   bool isInfoEnabled() const;
-  /// Returns false if NCCL_GRAPH_MIXING_SUPPORT is a number that equals 0, in the notations that NCCL accepts.
+  /// Returns false if NCCL_GRAPH_MIXING_SUPPORT is 0 in a notation that NCCL accepts, else true.
   bool mixesGraphs() const;
 
   /// Returns a copy that has the values of NCCL's own settings from `later`.
@@ -98,11 +99,12 @@ private:
 
 /// Returns the settings of this process. Thread-safe. The first call reads the environment, then reports on stderr:
 /// unknown variables, and with GC3_DEBUG=INFO each setting with its value and origin. Later changes of the environment
-/// have no effect. Tests of other values pass a `Settings` of their own (cuda/Options.h, api/Init.h).
+/// have no effect. Tests that need other values pass their own `Settings` (cuda/Options.h, api/Init.h).
 const Settings &settings();
 
 /// Like settings(), but with the values that NCCL's own settings have at the first call of this function. NCCL sets its
-/// variables from nccl.conf when it creates the first communicator, so call this after that. Thread-safe.
+/// variables from nccl.conf when it creates the first communicator, so callers must create a communicator first.
+/// Thread-safe.
 const Settings &settingsAfterNccl();
 
 /// Returns the error text for a value outside the setting's range: "NAME is 'VALUE'; it can be RANGE".

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All eight standard collectives have one form: chunk i of rank r's output is chunk j of one rank's input, or of the
-// sum of all ranks' inputs. Each value of the bundle is converted to that form once, then compared with each output
-// chunk that refers to it.
+// In all eight standard collectives, chunk i of rank r's output is chunk j of one rank's input, or chunk j of the sum
+// of all ranks' inputs. This code converts each value of the bundle to that form once, then compares it with each
+// output chunk that refers to it.
 #include "core/Proofs.h"
 
 #include <algorithm>
@@ -12,10 +12,10 @@ using common::StandardCollective;
 
 namespace {
 
-/// One chunk of the input of one rank, or of the sum of all ranks' inputs.
+/// One chunk of one rank's input, or one chunk of the sum of all ranks' inputs.
 struct Chunk {
   static constexpr uint32_t allRanks = UINT32_MAX;
-  static constexpr uint32_t neither = UINT32_MAX - 1; ///< as `rank`: the value does not have this form
+  static constexpr uint32_t neither = UINT32_MAX - 1; ///< `rank` of a value that is neither of the two
   uint32_t rank = neither;
   uint32_t index = 0;
   bool operator==(const Chunk &) const = default;
@@ -31,7 +31,8 @@ public:
           chunkOf(promised.runs.subspan(promised.valueBegin[v], promised.valueBegin[v + 1] - promised.valueBegin[v])));
   }
 
-  /// Finds the first output chunk whose promise differs from the collective's. Returns false if there is none.
+  /// Sets `rank` and `index` to the first output chunk whose promise differs from the collective's. Returns false if
+  /// there is none.
   bool findDifference(uint32_t &rank, uint32_t &index) const {
     for (rank = 0; rank != program.ranks(); ++rank)
       if (!sameRow(rank, index))
@@ -48,7 +49,7 @@ private:
   const bundle::CheckView &promised;
   const StandardCollective &standard;
   const uint32_t root, chunks;
-  std::vector<bool> seen; ///< by rank, for chunkOf
+  std::vector<bool> seen; ///< scratch memory of chunkOf, indexed by rank
   std::vector<Chunk> values;
 };
 
@@ -87,7 +88,7 @@ bool Promises::sameRow(uint32_t rank, uint32_t &index) const {
   uint32_t size = program.outputBlocks(rank) * chunks;
   bool again = rank != 0 && row == promised.rowOfRank[rank - 1] && size == entries.size() &&
                program.outputBlocks(rank - 1) * chunks == size && !isWide(standard.input);
-  if (again) // all ranks want the same row, and the previous rank had this one
+  if (again) // all ranks must promise the same row, and this row was compared for the previous rank
     return true;
   for (index = 0; index != std::max<size_t>(size, entries.size()); ++index)
     if (index >= size || index >= entries.size() || entries[index] == 0 ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events are sorted by rank, call, thread block, tile and step, not by time.
+// The events in the file are sorted by rank, call, thread block, tile and step, not by time.
 #include "core/Timeline.h"
 
 #include "core/Log.h"
@@ -18,10 +18,10 @@ using trace::Span;
 
 namespace {
 
-/// The row of a rank's calls, next to the rows of its thread blocks.
+/// The number of the row that shows a rank's calls. A thread block's row has the thread block's number.
 constexpr uint32_t callsRow = INT32_MAX;
 
-/// Returns the arguments that a step has in all tiles.
+/// Returns the trace arguments of a step that are the same in all tiles.
 std::string argumentsOf(const Recorded &call, const fbs::ThreadBlock &block, const fbs::Instruction &instruction) {
   const OpcodeTraits &does = traits(static_cast<Opcode>(instruction.opcode()));
   Arguments arguments;
@@ -43,7 +43,7 @@ Recording::Recording(uint32_t ofRank, const Recorded &ofCall, uint64_t when)
 
 Span Recording::span(uint32_t threadBlock, uint32_t step, uint64_t tile) const {
   const Stamp &stamp = stamps[index(threadBlock, step, tile)];
-  const uint64_t ended = stamp.end.load(std::memory_order_acquire); // before `begin`, which was stored earlier
+  const uint64_t ended = stamp.end.load(std::memory_order_acquire); // first, because note() stores `end` last
   return {stamp.begin.load(std::memory_order_relaxed), ended};
 }
 
@@ -71,7 +71,7 @@ Timeline::~Timeline() {
   write();
 }
 
-/// Returns the number of instructions of these ranks, at most UINT64_MAX.
+/// Returns the number of instructions that the timeline's ranks run in a call, at most UINT64_MAX.
 uint64_t Timeline::instructions(const Recorded &call) const {
   const uint64_t steps = call.program->firstStep(ranks.end) - call.program->firstStep(ranks.first);
   return steps != 0 && call.tiles > UINT64_MAX / steps ? UINT64_MAX : steps * call.tiles;
@@ -98,7 +98,7 @@ Recording *Timeline::begin(uint32_t rank, const Recorded &call) noexcept {
       own.instructions += needed;
       return made->get();
     } catch (const std::bad_alloc &) {
-      // Not recorded, as if there were no space.
+      // The call is not recorded, as if there were no space.
     }
   ++own.droppedCalls;
   return nullptr;
@@ -123,7 +123,8 @@ void Timeline::nameRows(Events &events) const {
   }
 }
 
-/// Returns how many instructions of a completed call have no times. Returns 0 for an unfinished call.
+/// Writes one rank's part of a call. Returns how many instructions of a completed call have no times, and 0 for an
+/// unfinished call.
 uint64_t Timeline::writeRecording(Events &events, const Recording &recording) const {
   const Recorded &call = recording.call;
   const uint32_t process = processOf(recording.rank);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records when each instruction of each call began and ended, for a group of communicators on any backend. A call is
-// recorded completely, or not at all if there is no space for it.
+// Records when each instruction of each call began and ended, for a group of communicators on any backend. If there is
+// no space for all instructions of a call, none of them is recorded.
 #pragma once
 
 #include "core/Program.h"
@@ -40,7 +40,7 @@ public:
   }
   uint64_t beginning() const { return begin; }
   void setBegin(uint64_t when) { begin = when; }
-  /// Marks the rank's part as completed.
+  /// Marks the rank's part as completed at time `when`.
   void setEnd(uint64_t when) { end.store(when, std::memory_order_release); }
 
 private:
@@ -59,23 +59,25 @@ private:
   const uint32_t rank;
   const Recorded call;
   const size_t size;               ///< number of instructions
-  std::unique_ptr<Stamp[]> stamps; ///< by thread block, then tile, then step
+  std::unique_ptr<Stamp[]> stamps; ///< indexed by thread block, then tile, then step
   std::atomic<uint64_t> begin, end{0};
   bool written = false;
 };
 
 class Timeline final : public trace::Source {
 public:
-  /// The largest number of recorded instructions, over all ranks: 16 MiB of memory, about 200 MB in the file.
+  /// The largest number of recorded instructions, over all ranks. They take 16 MiB of memory, and about 200 MB in the
+  /// file.
   static constexpr uint64_t mostInstructions = 1 << 20;
 
-  /// Records the calls of `ranks`.
+  /// Records the calls of `ranks`, at most `most` instructions.
   Timeline(trace::TraceFile &file, RankRange ranks, uint64_t most = mostInstructions);
   /// Writes the file. The programs of all recordings must still exist.
   ~Timeline() override;
 
-  /// Begins the part of `rank` in a call. Returns null if there is no space for the call. If the rank's latest
-  /// recording has the same call number, discards it: that attempt did not run. Not thread-safe for the same rank.
+  /// Begins the recording of `rank`'s part of a call. Returns null if there is no space for the call. If the rank's
+  /// last recording has the same call number, discards that recording, because it belongs to an attempt that did not
+  /// run. Thread-safe, except for calls with the same rank.
   Recording *begin(uint32_t rank, const Recorded &call) noexcept;
 
   /// Counts a call as not recorded.
@@ -86,7 +88,7 @@ public:
 private:
   struct Lane {
     std::vector<std::unique_ptr<Recording>> recordings;
-    uint64_t instructions = 0; ///< of these calls on all ranks of this timeline, so that all lanes have the same number
+    uint64_t instructions = 0; ///< of all ranks in these calls, so that all lanes reach the limit at the same call
     uint64_t droppedCalls = 0;
   };
   uint64_t instructions(const Recorded &call) const;
@@ -102,7 +104,7 @@ private:
   const uint64_t most;
   const trace::TraceFile::Processes processes;
   std::mutex mutex;        ///< guards the following members
-  std::vector<Lane> lanes; ///< by rank
+  std::vector<Lane> lanes; ///< one for each of `ranks`
 };
 
 } // namespace gc3::core

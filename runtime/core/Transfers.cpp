@@ -12,7 +12,7 @@ namespace gc3::core {
 using namespace bundle;
 using namespace common;
 
-/// Decides for each message how it is moved, and for each result whether to write it past the caches.
+/// Decides how each message is moved, and whether each write of a result should bypass the caches.
 class MessageAnalysis {
 public:
   MessageAnalysis(const Program &analysed, const HappensBefore &ofSteps, Accesses &ofProgram, Transfers &results)
@@ -32,8 +32,8 @@ private:
   Opcode opcode(uint32_t step) const { return static_cast<Opcode>(program.instruction(step).opcode()); }
   const OpcodeTraits &needs(uint32_t step) const { return traits(opcode(step)); }
 
-  /// A message can be fetched if each write to its source ends before the send or begins after the receive. Nothing is
-  /// written to a staged source, because its slots wait for their readers (Run::stagingWaitsFor).
+  /// A message can be fetched if each write to its source ends before the send or begins after the receive. A staged
+  /// source can always be fetched: its copy is not overwritten before all readers have read it (Run::stagingWaitsFor).
   void decideFetches() {
     for (uint32_t step = 0; step < result.allSteps.size(); ++step) {
       uint32_t receiver = result.allSteps[step].receiver;
@@ -51,10 +51,10 @@ private:
     }
   }
 
-  /// A message can be stored if each access to its destination begins after the receive or ends before the send. A read
-  /// by a step that fetches from the destination ends when the fetching step ends. The fetching step can be the send
-  /// itself, which reads each element before it writes it. Staged slots have been read when the rank has completed any
-  /// step of the tile.
+  /// A message can be stored if each access to its destination begins after the receive or ends before the send. If
+  /// another rank fetches from the destination, that read ends when the fetching step ends. The fetching step can be
+  /// this send itself, because it reads each element before it writes it. Staged slots in the destination have been
+  /// copied when the receiving rank has completed any step of the tile.
   void decideStores() {
     for (uint32_t step = 0; step < result.allSteps.size(); ++step) {
       uint32_t receiver = result.allSteps[step].receiver;
@@ -159,7 +159,7 @@ Transfers Transfers::inPlace(const Program &program, const HappensBefore &order,
     Overlap overlap{view.alias, view.aliasOffset};
     if (view.alias == fbs::Alias::None && view.inputSlots != 0 && view.outputSlots != 0) {
       // Input and output have the same number of slots per block, because the collective is `standard`.
-      const int64_t outputAt = standard.inPlaceOffset(r, slotsPerBlock); // position of the output in the input
+      const int64_t outputAt = standard.inPlaceOffset(r, slotsPerBlock); // slot of the input where the output begins
       overlap = view.inputSlots > view.outputSlots
                     ? Overlap{fbs::Alias::OutputInInput, static_cast<uint32_t>(outputAt)}
                     : Overlap{fbs::Alias::InputInOutput, static_cast<uint32_t>(-outputAt)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines which messages of a program can skip the FIFO slot between ranks that share memory, and which data a call
-// need not copy first. Both follow from the order of steps in every execution (HappensBefore). They change neither
-// results nor dependencies: a send still completes without its receiver.
+// Determines which messages of a program can skip the FIFO slot if ranks share memory, and which of the caller's data a
+// call need not copy. Both follow from the order of steps that holds in every execution (HappensBefore). Skipping slots
+// and copies changes neither results nor dependencies: a send still completes without its receiver.
 #pragma once
 
 #include "core/Accesses.h"
@@ -18,16 +18,16 @@ namespace gc3::core {
 /// The path of a message from the sender's memory to the receiver's.
 enum class Transfer : uint8_t {
   Slot,  ///< the sender copies it into a FIFO slot, and the receiver reads it there
-  Fetch, ///< the receiver reads it in the sender's buffer; nothing overwrites it before
-  Store  ///< the sender writes it to the receiver's destination; nothing else accesses that in between
+  Fetch, ///< the receiver reads it from the sender's buffer; no step overwrites it there before
+  Store  ///< the sender writes it to the receiver's destination; no step accesses the destination meanwhile
 };
 
 class Transfers {
 public:
-  /// Makes the result of no analysis: all messages go through slots.
+  /// Creates the result for a program that is not analysed: all messages use slots.
   explicit Transfers(const Program &program) : allSteps(program.firstStep(program.ranks())) {}
 
-  /// Analyses calls whose buffers overlap as the program's do, or not at all.
+  /// Analyses calls whose buffers overlap as the program's buffers do, or do not overlap.
   static Transfers asWritten(const Program &program, const HappensBefore &order);
   /// Analyses calls in place of the collective `standard`, on ranks whose program has separate input and output.
   static Transfers inPlace(const Program &program, const HappensBefore &order,
@@ -35,19 +35,21 @@ public:
 
   static constexpr uint32_t none = HappensBefore::none;
 
-  /// One step of a rank and its messages.
+  /// The results for one step and its messages.
   struct StepTransfer {
-    Transfer out = Transfer::Slot; ///< of the message that this step sends; equal to `in` of the receiving step
-    Transfer in = Transfer::Slot;
-    uint32_t receiver = none; ///< the step that receives this step's message
-    uint32_t sender = none;   ///< the step that sends the message that this step receives
-    uint32_t staged = none;   ///< position of this step's source among the staged slots; none: the source is not staged
-    bool initialSource = false; ///< reads its source before anything is written there
-    bool initialTarget = false; ///< for a reduce: reads its target before anything else is written there
+    Transfer out = Transfer::Slot; ///< path of the message that this step sends; equal to `in` of the receiving step
+    Transfer in = Transfer::Slot;  ///< path of the message that this step receives
+    uint32_t receiver = none;      ///< the step that receives this step's message
+    uint32_t sender = none;        ///< the step that sends the message that this step receives
+    uint32_t staged = none; ///< position of this step's source among the staged slots; none: the source is not staged
+    bool initialSource = false; ///< the step reads its source before any step writes there
+    bool initialTarget = false; ///< for a reduce: the step reads its target before any other step writes there
     bool lastWrite = false;     ///< no step reads the target after this step
-    /// Whether the destination of a write is in a cache because a step of the rank has used it. Then the write should
-    /// not bypass caches. `warmTarget` is for the step's target, `warmStore` for the destination of its stored message.
-    /// `first` also counts reads of the caller's data; `second` counts only data that steps have written.
+    /// Whether the destination of a write is in a cache, so that the write should not bypass the caches. `warmTarget`
+    /// is for the step's target, `warmStore` for the destination of the message that the step stores. `first` is true
+    /// if the rank has read the destination. `second` is true if a step has written it. `second` applies to calls that
+    /// read the caller's data in a separate buffer (RankMemory::separate), because those reads do not load the
+    /// destination into a cache.
     struct Warm {
       bool first = false, second = false;
     } warmTarget, warmStore;
@@ -58,18 +60,19 @@ public:
   bool any() const { return anyDirect; }
 
   /// Returns whether each step of a rank reads either only the caller's data or only data written by steps. Then a call
-  /// with two buffers need not copy one into the other. Always false if the rank's input does not lie in the output.
+  /// with two buffers need not copy the input into the output, except untouched(). Always false if the rank's input
+  /// does not lie in the output.
   bool separable(uint32_t rank) const { return rank < separableRank.size() && separableRank[rank]; }
-  /// Returns the input slots of such a rank that no step writes.
+  /// Returns the input slots that no step writes, if separable(rank) is true; else returns none.
   std::span<const SlotRange> untouched(uint32_t rank) const {
     return rank < untouchedSlots.size() ? untouchedSlots[rank] : std::span<const SlotRange>();
   }
 
-  /// The input slots that, in calls in place, can be overwritten before a step reads them. The step needs an earlier
-  /// copy.
+  /// The input slots that a call in place can overwrite before a step reads them. The rank copies these slots first,
+  /// and the step reads the copy.
   struct Staged {
     std::vector<SlotRange> runs; ///< ascending, disjoint
-    uint32_t slots = 0;          ///< number in all runs
+    uint32_t slots = 0;          ///< number of slots in all runs
     uint32_t readers = 0;        ///< number of steps that read them
   };
   /// Returns null if calls in place must copy the whole input.
@@ -78,7 +81,7 @@ public:
 private:
   friend class MessageAnalysis;
   friend class InputAnalysis;
-  std::vector<StepTransfer> allSteps; ///< by step number (Program::firstStep)
+  std::vector<StepTransfer> allSteps; ///< indexed by step number (Program::firstStep)
   bool anyDirect = false;
   std::vector<bool> separableRank;
   std::vector<std::vector<SlotRange>> untouchedSlots;

@@ -11,7 +11,7 @@ using namespace common;
 namespace {
 
 struct BlockLocation {
-  uint32_t rank, block; ///< the block within the rank
+  uint32_t rank, block; ///< `block` is the number within the rank
   const fbs::ThreadBlock &record;
 };
 

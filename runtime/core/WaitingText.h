@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts for a thread block that waits.
+// Texts that say which thread block waits, and for what.
 #pragma once
 
 #include "core/Program.h"

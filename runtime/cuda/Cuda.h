@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA runtime functions that gc3 uses, and gc3's kernels, as a table: code above it compiles and is tested without
-// CUDA. Functions return a cudaError_t, 0 for success, except describe and those that return kernels. Functions without
-// a stream parameter may be called while any stream is captured.
+// A table of the CUDA runtime functions that gc3 uses, and of gc3's kernels. Code that uses the table compiles without
+// CUDA, and tests replace the table. Functions return a cudaError_t, which is 0 for success, except `describe` and the
+// functions that return kernels. Functions without a stream parameter may be called while any stream is captured.
 #pragma once
 
 #include "core/Request.h"
@@ -19,7 +19,7 @@ using Result = int;
 inline constexpr Result notReady = 600; ///< result of query: work before the event has not ended
 inline constexpr Result unloading = 4;  ///< CUDA is unloaded because the process ends
 
-/// Result of `capture` for a stream whose capture has failed and can only be ended.
+/// The id that `capture` returns for a stream whose capture has failed. Such a capture can only be ended.
 inline constexpr uint64_t failedCapture = UINT64_MAX;
 
 /// A device attribute, with CUDA's number.
@@ -28,14 +28,14 @@ enum class Attribute : uint8_t { Multiprocessors = 16, Major = 75, Minor = 76, C
 struct Launch {
   const void *kernel;
   uint32_t blocks;
-  uint32_t threads; ///< per block
+  uint32_t threads; ///< threads per block
   void **arguments;
   Stream stream;
-  bool cooperative; ///< all blocks run at the same time, or none
+  bool cooperative; ///< true: CUDA launches the kernel only if all blocks can run at the same time
 };
 
 /// The interpreter's kernels, and the functions that query and launch them. A shared object with kernels contains its
-/// own CUDA runtime, and only that one can launch them.
+/// own CUDA runtime, and only that runtime can launch these kernels.
 struct Interpreters {
   const void *(*kernel)(core::ElementType type, kernel::Protocol protocol); ///< like kernelFor
   Result (*occupancy)(int *blocksPerMultiprocessor, const void *kernel, uint32_t threads);
@@ -58,17 +58,18 @@ struct Cuda {
   Result (*copy)(void *to, const void *from, size_t bytes, Stream stream);
   Result (*clear)(void *memory, size_t bytes, Stream stream);
 
-  Result (*createStream)(Stream *stream); ///< the stream does not synchronise with other streams
+  Result (*createStream)(Stream *stream); ///< the stream does not wait for the default stream
   Result (*destroyStream)(Stream stream);
   Result (*synchronize)(Stream stream);
   Result (*capture)(uint64_t *capture,
                     Stream stream);    ///< id of the capture that the stream is part of; 0: none; or failedCapture
-  Result (*createEvent)(Event *event); ///< without timing
+  Result (*createEvent)(Event *event); ///< creates an event without timing
   Result (*destroyEvent)(Event event);
   Result (*record)(Event event, Stream stream);
   Result (*query)(Event event);
   Result (*await)(Stream stream, Event event); ///< orders later work of the stream after the event
-  // For a stream that is captured: each replay records or awaits the event, which others use, too.
+  // For a captured stream: each replay of the graph records the event or waits for it. Streams outside of the graph use
+  // the event, too.
   Result (*recordExternal)(Event event, Stream stream);
   Result (*awaitExternal)(Stream stream, Event event);
 
@@ -82,7 +83,7 @@ struct Cuda {
   const void *(*clock)();                                                        ///< like clockKernel
 };
 
-/// Returns the interpreters in the table itself.
+/// Returns the functions of the table that belong to the interpreters.
 inline Interpreters interpretersOf(const Cuda &cuda) {
   return {cuda.interpreter, cuda.occupancy, cuda.launch};
 }
@@ -90,7 +91,8 @@ inline Interpreters interpretersOf(const Cuda &cuda) {
 /// Returns the CUDA runtime that this build is linked with, or null for a build without CUDA.
 const Cuda *linkedCuda();
 
-/// Returns success, or gc3UnhandledCudaError with the text `doing` and CUDA's description.
+/// Returns Success if `result` is 0. Otherwise returns gc3UnhandledCudaError with the text `doing` and CUDA's
+/// description.
 core::Outcome outcomeOf(const Cuda &cuda, Result result, const std::string &doing);
 
 /// Returns the id of the capture that a stream is part of; 0: none.

@@ -22,7 +22,7 @@ bool anyReduces(const core::Program &program) {
   return false;
 }
 
-/// Returns a type of that size that kernels on every GPU support.
+/// Returns an element type of `size` bytes that kernels support on every GPU.
 ElementType copyType(size_t size) {
   switch (size) {
   case 1: return ElementType::Uint8;
@@ -163,7 +163,8 @@ Outcome GpuProgram::prepare(const core::Request &request, uint64_t count, kernel
   launch.kernel = kernelOf(type);
   launch.blocks = image.blocks();
   launch.threads = known.threads;
-  // CUDA need not run two cooperative launches concurrently. For ranks that share a GPU, fit() has counted all blocks.
+  // CUDA does not promise to run two cooperative launches concurrently, so ranks that share a GPU under NCCL use
+  // launches that are not cooperative. fit() has checked that the blocks of all these ranks fit.
   launch.cooperative = blocksOfOthers == 0;
   return {};
 }

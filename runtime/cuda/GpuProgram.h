@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program on one GPU, for the ranks that run there: its image in device memory, written once, and the number of
-// threads per block.
+// A program on one GPU, for the ranks that run there. Holds the program's image in device memory, which is written
+// once, and chooses the number of threads per block.
 #pragma once
 
 #include "core/Selection.h"
@@ -23,24 +23,26 @@ struct DeviceLimits {
 };
 
 inline constexpr uint32_t fewestThreads = 32;
-inline constexpr uint32_t threadsPerMoveBlock = 256; ///< per block of the kernels around the interpreter
+inline constexpr uint32_t threadsPerMoveBlock = 256; ///< for kernels that multiply or divide elements
 
 class GpuProgram {
 public:
-  /// `cuda`, `limits` and `program` must outlive this object. `threads` is the number of threads per block; 0: as many
-  /// as leave space for all blocks at the same time, including `ofOthers` blocks of concurrent launches.
+  /// `cuda`, `limits` and `program` must outlive this object. `threads` is the number of threads per block. If it is 0,
+  /// the program chooses the largest number with which all blocks, and `ofOthers` blocks of concurrent launches, can
+  /// run at the same time.
   GpuProgram(const Cuda &cuda, const DeviceLimits &limits, const core::LoadedProgram &program, core::RankRange ranks,
              const plan::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads, uint32_t ofOthers = 0);
 
-  /// Allocates memory, and makes CUDA load all kernels that calls can launch. A driver that loads a kernel later can
-  /// wait for running kernels, and these can wait for that later launch. If `watched` is true, blocks publish whether
-  /// they run.
+  /// Allocates memory, and makes CUDA load all kernels that calls can launch. If the driver loaded a kernel at its
+  /// first launch, it could wait for running kernels, which can wait for that launch. If `watched` is true, blocks
+  /// publish whether they run.
   core::Outcome reserve(bool watched);
-  /// Writes the image over `stream`, and waits for the stream.
+  /// Copies the image to the GPU on `stream`, and waits for the stream.
   core::Outcome write(const plan::ConnectionEnds &ends, Stream stream);
 
-  /// Sets all fields of a call except memory and the stop word, and chooses the kernel. Uses output parameters, since a
-  /// call has kilobytes. Returns gc3InvalidArgument if the call is too large or the GPU does not support its type.
+  /// Sets all fields of `call` except `memory` and `stop`, and chooses the kernel. Uses output parameters, because
+  /// KernelArgs has kilobytes. Returns gc3InvalidArgument if the call is too large or the GPU does not support its
+  /// type. Returns gc3InvalidUsage if the GPU cannot hold all blocks at once.
   core::Outcome prepare(const core::Request &request, uint64_t count, kernel::KernelArgs &call, Launch &launch) const;
 
   /// Launches a kernel that prepare() has chosen.
@@ -49,7 +51,8 @@ public:
   /// Describes what the blocks of a stopped kernel waited for. Returns an empty text if they waited for nothing.
   core::Result<std::string> stallReport(Stream stream) const;
 
-  /// Returns the word that each block publishes (kernel::KernelArgs::running), or an empty span without a watchdog.
+  /// Returns one word for each block, in which the block publishes whether it runs (kernel::KernelArgs::running).
+  /// Returns an empty span if there is no watchdog.
   std::span<const uint64_t> running() const;
 
   const core::LoadedProgram &loaded() const { return program; }
@@ -59,7 +62,8 @@ public:
   std::string conditions() const;
 
 private:
-  /// Threads per block of a kernel; 0: the blocks do not fit. `limits` is the number of blocks that fit.
+  /// `threads` is the number of threads per block of a kernel, or 0 if the blocks do not fit. `capacity` is the number
+  /// of blocks that fit with the last number of threads that was tried.
   struct Fit {
     uint32_t threads = 0;
     uint64_t capacity = 0;
@@ -82,11 +86,11 @@ private:
   const bool reduces;
   DeviceMemory memory;
   PinnedMemory runningWords;
-  kernel::KernelArgs loadedCall{};                ///< with the addresses of the image
-  std::array<Fit, core::elementTypeCount> fits{}; ///< by type
+  kernel::KernelArgs loadedCall{};                ///< has the addresses of the image
+  std::array<Fit, core::elementTypeCount> fits{}; ///< indexed by type
 };
 
-/// Returns gc3InvalidArgument if the program reduces and a GPU of that architecture cannot reduce the type.
+/// Returns gc3InvalidArgument if the program reduces, and a GPU of this architecture cannot reduce the type.
 core::Outcome checkType(const core::Program &program, core::ElementType type, uint32_t architecture);
 
 /// Returns how many blocks of `threads` threads of an interpreter kernel the GPU can hold at the same time.

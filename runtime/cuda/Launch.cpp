@@ -9,8 +9,8 @@ Result consumeError(cudaError_t error) {
   return error;
 }
 
-/// Loads the kernel by querying its attributes. If CUDA loaded it at its first launch, it could wait for running
-/// kernels, which can wait for that launch.
+/// Makes CUDA load the kernel, by querying the kernel's attributes. If CUDA loaded the kernel at the first launch, CUDA
+/// could wait for running kernels, which can wait for that launch.
 Result occupancy(int *blocksPerMultiprocessor, const void *kernel, uint32_t threads) {
   const RelaxedCapture thisThread;
   cudaFuncAttributes attributes{};

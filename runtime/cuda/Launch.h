@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the table that each shared object with kernels of its own needs, with its own CUDA runtime.
+// CUDA functions of which each shared object with kernels needs its own copy, because only its own CUDA runtime can
+// launch its kernels.
 #pragma once
 
 #include "cuda/Cuda.h"
@@ -8,13 +9,13 @@
 
 namespace gc3::cuda {
 
-/// Returns the result of a call. Clears CUDA's last error, so that the application does not find it with
-/// cudaGetLastError.
+/// Returns `error`, the result of a CUDA call. If it is an error, clears CUDA's last error, so that the application
+/// does not find it with cudaGetLastError.
 Result consumeError(cudaError_t error);
 
-/// Sets the thread's capture mode to relaxed. If another stream of the process is captured in CUDA's global mode, as
-/// PyTorch does, then queries, allocations and similar calls from any thread would fail and break that capture. gc3's
-/// calls in such a scope do not affect what is captured.
+/// Sets the thread's capture mode to relaxed while this object exists. Without it, queries, allocations and similar
+/// calls from any thread would fail, and break the capture, if another stream of the process is captured in CUDA's
+/// global mode. PyTorch captures in this mode. gc3's calls in such a scope do not become part of the capture.
 class RelaxedCapture {
 public:
   RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode); }
@@ -26,7 +27,7 @@ private:
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
 };
 
-/// Entries of Cuda, and of Interpreters.
+/// The functions for the entries of the same names in the tables Cuda and Interpreters.
 Result occupancy(int *blocksPerMultiprocessor, const void *kernel, uint32_t threads);
 Result launch(const Launch &launch);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program is loaded on the GPU at its first call, and has connections of its own. This is possible because all ranks
-// run a call in one launch: no rank is in the next program while another rank is in the previous one.
+// A program is loaded on the GPU at its first call, and has its own connections. Programs need not share connections,
+// because all ranks run a call in one launch: no rank is in the next program while another rank is in the previous one.
 #include "cuda/LoopbackWorld.h"
 
 #include "core/Log.h"
@@ -41,7 +41,7 @@ static plan::SlotSizes chooseSlots(const core::Program &program, const Options &
   return chooseSlots(protocol, needs, options);
 }
 
-/// Returns the bytes of all ranks' parts. There is at most one piece.
+/// Returns the bytes that the slots of all ranks take. The pool has at most one piece.
 static uint64_t bytesOf(const plan::ConnectionPool &pool, uint32_t ranks) {
   uint64_t bytes = 0;
   for (uint32_t piece = 0; piece < pool.pieces(); ++piece)
@@ -50,7 +50,7 @@ static uint64_t bytesOf(const plan::ConnectionPool &pool, uint32_t ranks) {
   return bytes;
 }
 
-/// Returns the parts of the piece, if there is one. The parts of all ranks are consecutive in `memory`.
+/// Returns the addresses of all ranks' parts of the piece, if the pool has one. The parts are consecutive in `memory`.
 static plan::ConnectionPool::Parts partsIn(const DeviceMemory &memory, const plan::ConnectionPool &pool,
                                            uint32_t ranks) {
   plan::ConnectionPool::Parts parts(pool.pieces());
@@ -167,8 +167,8 @@ core::Result<const char *> LoopbackWorld::select(const Request &request) {
   return (*chosen)->program->info().name()->c_str();
 }
 
-/// Memory must not be freed while kernels run, so this waits for them. If there is a timeout, stops a kernel that
-/// exceeds it.
+/// Waits for running kernels, because memory must not be freed while they run. If there is a timeout, stops a kernel
+/// that exceeds it.
 LoopbackWorld::~LoopbackWorld() {
   for (core::Result<bool> idle = false; (idle = runner.isIdle()).ok() && !*idle;) {
     runner.watch(Watchdog::Clock::now());

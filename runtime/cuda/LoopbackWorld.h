@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks of a bundle's programs on one GPU, in one process: R ranks are R partitions of one cooperative launch.
-// Streams order calls, as in CUDA. Calls of one world run one after the other, because they share FIFOs.
+// Runs all ranks of a bundle's programs on one GPU, in one process. One cooperative launch has the blocks of all ranks.
+// Streams order calls, as in CUDA. Calls of one world run one after the other even on different streams, because they
+// share FIFOs.
 #pragma once
 
 #include "cuda/Options.h"
@@ -24,11 +25,11 @@ public:
 
   /// Enqueues a call of all ranks, with one request per rank and buffers in device memory. The call has ended when the
   /// stream has completed it. A call can be captured into a graph only after an earlier call of the same program, which
-  /// loads it. If Options::mixesGraphs is false, the caller must order replays itself. A call that is recorded, and not
-  /// captured, has ended when this function returns.
+  /// loads it. If Options::mixesGraphs is false, the caller must order replays itself. If calls are recorded and the
+  /// stream is not captured, the call has ended when this function returns.
   core::Outcome call(std::span<const core::Request> requests, Stream stream);
 
-  /// Returns the name of the program that would serve such a call.
+  /// Returns the name of the program that would serve a call with this request.
   core::Result<const char *> select(const core::Request &request);
 
   /// Checks the running kernels if there is a timeout, and stops a kernel that exceeds it. Returns an error if a call
@@ -53,7 +54,7 @@ private:
   const uint32_t ranks;
   std::mutex mutex; ///< guards the following members, except `recorder`
   core::Selection selection;
-  std::vector<DeviceMemory> fifos; ///< by program
+  std::vector<DeviceMemory> fifos; ///< FIFO slots of each loaded program
   Runner runner;
   std::optional<Recorder> recorder; ///< declared last, so that it is destroyed first, while its programs exist
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For builds without a CUDA toolkit.
+// Replaces Runtime.cpp in builds without a CUDA toolkit.
 #include "cuda/Cuda.h"
 
 namespace gc3::cuda {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caller's choices for communicators on GPUs, and the FIFO slots that follow from them.
+// The caller's choices for communicators on GPUs, and the sizes of FIFO slots that follow from them.
 #pragma once
 
 #include "core/Choice.h"
@@ -13,50 +13,52 @@ namespace gc3::cuda {
 
 /// The choices for one protocol; 0 means the default.
 struct Tuning {
-  uint32_t slots = 0;     ///< per connection; default: the program's
+  uint32_t slots = 0;     ///< FIFO slots per connection; default: the number that the program states
   uint64_t slotBytes = 0; ///< bytes of a FIFO slot; default 512 KiB, 64 KiB under LL, 600 KiB under LL128, less if
                           ///< there are many connections
-  uint32_t threads = 0;   ///< per block, a multiple of 32; default 512, fewer if not all blocks would fit
+  uint32_t threads = 0;   ///< threads per block, a multiple of 32; default 512, fewer if not all blocks would fit
 };
 
 struct Options {
-  std::array<Tuning, kernel::protocolCount> tuning{}; ///< by protocol
-  bool simple = false;                                ///< run all programs under Simple, whatever they were proven for
+  std::array<Tuning, kernel::protocolCount> tuning{}; ///< indexed by protocol
+  bool simple = false;         ///< run all programs under Simple, also those proven for LL or LL128
   bool strictLL128 = false;    ///< refuse a program for LL128 if a link tears lines, instead of running it under Simple
   uint32_t timeoutMs = 0;      ///< time limit for a kernel; 0: none
-  uint32_t joiningMs = 60'000; ///< time limit for ranks that wait until all have joined; timeoutMs if that is longer
+  uint32_t joiningMs = 60'000; ///< time limit for the joining of all ranks; timeoutMs applies if it is longer
   bool mixesGraphs = true;     ///< order replays of graphs with each other and with other calls
-  bool allowUnproven = false;  ///< programs serve calls of standard collectives whatever they promise
-  trace::TraceFile *trace = nullptr; ///< records calls of ranks that share a GPU there; null: does not record
+  bool allowUnproven = false;  ///< accept programs that lack proofs or do not promise what their collective promises
+  trace::TraceFile *trace = nullptr; ///< file for the times of ranks that share a GPU; null: none
   std::string traceName{}; ///< name of the trace files of ranks that have a GPU each (trace/RankFiles.h); empty: none
-  core::ChoiceOptions choice{}; ///< of programs
-  core::Outcome problem{};      ///< error while reading the choices, or success
+  core::ChoiceOptions choice{}; ///< the application's choice of programs
+  core::Outcome problem{};      ///< the first error in the choices, or Success
 
   const Tuning &tuned(kernel::Protocol protocol) const { return tuning[static_cast<size_t>(protocol)]; }
 };
 
-/// Returns the options of a config, and of the settings if the config leaves a choice open. Does not set traces.
+/// Returns the options for a config. If the config leaves a choice open, takes it from the settings. Does not set
+/// `trace` and `traceName`.
 Options optionsOf(const gc3GpuConfig_t &config, const core::Settings &settings);
-/// Returns the options of the process's settings. Does not set traces.
+/// Returns the options for `settings`. Does not set `trace` and `traceName`.
 Options environmentOptions(const core::Settings &settings = core::settings());
 
-/// Returns gc3InvalidArgument if an option is out of range or was not readable.
+/// Returns gc3InvalidArgument if an option is out of range or could not be read.
 core::Outcome check(const Options &options);
 
-/// The requirements of a protocol's programs for connections that share one memory segment.
+/// The requirements of one protocol's programs. The slots of all their connections lie in one memory segment.
 struct SlotNeeds {
-  uint32_t slots = 1;       ///< per connection
-  uint32_t maxCount = 1;    ///< slots of the largest message
+  uint32_t slots = 1;       ///< FIFO slots per connection
+  uint32_t maxCount = 1;    ///< buffer slots of the largest message
   uint64_t connections = 0; ///< number of connections with slots in the segment
 
   void add(const core::Program &program);
 };
 
-/// Chooses the slot sizes. The slots take at most 1 GiB in all, unless the options have a slot size, or a slot could
-/// otherwise not hold a line for each slot of its largest message.
+/// Chooses the number and size of FIFO slots. All FIFO slots together take at most 1 GiB, with two exceptions: the
+/// options state a slot size, or a FIFO slot must be larger to hold one line for each buffer slot of the largest
+/// message.
 plan::SlotSizes chooseSlots(kernel::Protocol protocol, const SlotNeeds &needs, const Options &options);
 
-/// Returns false if the slots take more than 1 TiB.
+/// Returns false if the slots of all connections take more than 1 TiB.
 bool isPossible(const plan::SlotSizes &sizes, uint64_t connections);
 
 } // namespace gc3::cuda

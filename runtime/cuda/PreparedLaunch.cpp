@@ -6,7 +6,7 @@ namespace gc3::cuda {
 using core::Outcome;
 using core::Request;
 
-/// Returns the padded count per block that gives whole slots, or nothing if that overflows.
+/// Returns `count` rounded up so that no slot of a block is short. Returns nothing if that overflows.
 static std::optional<uint64_t> wholeSlots(const core::Program &program, uint64_t count) {
   const uint64_t slots = core::slotsPerBlock(program.info());
   const uint64_t missing = (slots - count % slots) % slots;
@@ -19,7 +19,7 @@ PreparedLaunch::PreparedLaunch(const GpuProgram &ofProgram, const Request &reque
 Outcome PreparedLaunch::prepare(const Request &request) {
   const core::Program &loaded = *program.loaded().program;
   const size_t size = core::elementSize(elementType());
-  const core::LayoutOptions options{program.slotSizes().slots, 0, 1}; // the kernel has its own tiles
+  const core::LayoutOptions options{program.slotSizes().slots, 0, 1}; // the kernel ignores the layout's tiles
   if (std::string problem = layout.compute(loaded, count, size, options); !problem.empty())
     return {gc3InvalidArgument, problem};
   uint64_t run = count;

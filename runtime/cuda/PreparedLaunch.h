@@ -11,7 +11,7 @@
 
 namespace gc3::cuda {
 
-/// Immutable, and not movable.
+/// A prepared launch. Immutable after PreparedLaunches::find() returns it.
 struct PreparedLaunch {
   PreparedLaunch(const GpuProgram &ofProgram, const core::Request &request);
   PreparedLaunch(const PreparedLaunch &) = delete;
@@ -22,10 +22,10 @@ struct PreparedLaunch {
   const gc3DataType_t type;
   const gc3RedOp_t op;
   core::Layout layout; ///< layout of the caller's buffers
-  core::Layout padded; ///< layout of the kernel's buffers, if these have whole slots and the caller's do not
+  core::Layout padded; ///< layout of buffers with whole slots, if the program needs these; else empty
   core::Placer placer;
-  kernel::KernelArgs call{}; ///< without memory and stop word
-  Launch launch{};           ///< without stream and arguments
+  kernel::KernelArgs call{}; ///< all fields except `memory` and `stop` are set
+  Launch launch{};           ///< all fields except `stream` and `arguments` are set
 
   bool isPadded() const { return padded.count > layout.count; }
   core::ElementType elementType() const { return static_cast<core::ElementType>(type); }
@@ -35,13 +35,13 @@ private:
   core::Outcome prepare(const core::Request &request);
 };
 
-/// The most recent prepared launches. Not thread-safe.
+/// Keeps up to `most` prepared launches. Not thread-safe.
 class PreparedLaunches {
 public:
   static constexpr size_t most = 64;
 
-  /// Returns the prepared launch for a valid request; can evict another one. Returns gc3InvalidArgument or
-  /// gc3InvalidUsage if the program cannot run such a call on this GPU.
+  /// Returns the prepared launch for a valid request. Creates it if necessary, which can evict another one. Returns
+  /// gc3InvalidArgument or gc3InvalidUsage if the program cannot run such a call on this GPU.
   core::Result<std::shared_ptr<const PreparedLaunch>> find(const GpuProgram &program, const core::Request &request);
 
 private:

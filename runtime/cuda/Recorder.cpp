@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on a GPU end in the order of their launches, so all records are in one ring, with the records of each call
-// contiguous.
+// Calls on a GPU end in the order of their launches, so all calls share one ring of records. The records of each call
+// are contiguous.
 #include "cuda/Recorder.h"
 
 #include "core/Log.h"
@@ -50,7 +50,8 @@ uint32_t Recorder::ringFor(const core::Program &program, uint64_t tiles, uint64_
   return static_cast<uint32_t>(std::min(std::bit_ceil(longest), share));
 }
 
-/// Returns false if there is no memory. Calls do not fail then, but are no longer recorded.
+/// Ensures that there is memory for `records` records. Returns false if there is none. Calls do not fail then, but are
+/// no longer recorded.
 bool Recorder::reserve(size_t records) {
   if (records <= reserved || hasAllocationFailed)
     return !hasAllocationFailed;
@@ -144,7 +145,8 @@ Outcome Recorder::record(Runner &runner, Runner::Plan &plan, Stream stream) {
   return outcome;
 }
 
-/// Allocates memory for one captured call, because its graph keeps the addresses.
+/// Allocates memory for one captured call only, because the call's graph keeps the addresses. Returns false if the call
+/// cannot be recorded.
 bool Recorder::reserveCaptured(Captured &made) {
   if (made.records > most - ofCaptured) {
     for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
@@ -159,7 +161,7 @@ bool Recorder::reserveCaptured(Captured &made) {
     core::log("a captured call is not recorded: " + outcome.text);
     return false;
   }
-  std::memset(made.copy.get(), 0, bytes); // the graph may never be replayed
+  std::memset(made.copy.get(), 0, bytes); // no records yet: the graph may never be replayed
   ofCaptured += made.records;
   return true;
 }
@@ -194,7 +196,7 @@ Outcome Recorder::capture(Runner &runner, Runner::Plan &plan, Stream stream) {
              : outcome;
 }
 
-/// Adds the last replay of the call to the timeline, if there was one.
+/// Adds the last replay of the call to the timeline, if the graph was replayed.
 void Recorder::noteCaptured(const Captured &call) {
   Notes notes{call.call.program, {}, {static_cast<const StepTimes *>(call.copy.get()), call.records}, call.ringRecords};
   if (std::all_of(notes.records.begin(), notes.records.end(), [](const StepTimes &record) { return record.end == 0; }))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the blocks of calls record their steps, and adds the records to a timeline when they are complete. For ranks
-// that share a GPU the caller waits for each call. A rank with a GPU of its own must not wait, since its peers can wait
-// for it; its records are collected at the next call. Only the last replay of a captured call is added, at the end.
+// Makes the blocks of a kernel record the times of their steps, and adds the records to a timeline when the call has
+// ended. If ranks share a GPU, the caller waits for each call. A rank with its own GPU must not wait, because its peers
+// can be waiting for it, so its records are collected at its next call. Only the last replay of a captured call is
+// added, when the recorder is destroyed.
 #pragma once
 
 #include "core/Timeline.h"
@@ -18,20 +19,20 @@ namespace gc3::cuda {
 
 class Recorder {
 public:
-  /// The largest number of records of all unfinished calls: 32 MiB on the GPU and 32 MiB on the host. Captured calls
-  /// can have the same number in addition.
+  /// The largest number of records of all unfinished calls: 32 MiB on the GPU and 32 MiB on the host. All captured
+  /// calls together can have the same number in addition.
   static constexpr uint64_t mostRecords = 1 << 20;
   /// A captured call gets at most 1 / capturedShare of the records of all captured calls.
   static constexpr uint64_t capturedShare = 16;
 
   Recorder(const Cuda &cuda, trace::TraceFile &file, core::RankRange ranks, uint64_t mostKept = mostRecords)
       : cuda(cuda), ranks(ranks), most(mostKept), timeline(file, ranks) {}
-  /// Adds captured calls to the timeline. No replay may be running.
+  /// Adds captured calls to the timeline. No replay may be running then.
   ~Recorder();
   Recorder(const Recorder &) = delete;
   Recorder &operator=(const Recorder &) = delete;
 
-  /// Reads the GPU's clock over an idle stream, and waits for the stream.
+  /// Measures the difference between the GPU's clock and the host's clock. `stream` must be idle. Waits for the stream.
   core::Outcome readClock(Stream stream);
   /// Allocates the memory of all records. Without this call the memory grows with calls, and an allocation can wait for
   /// running kernels.
@@ -40,7 +41,7 @@ public:
   /// Allocates memory for the records of a captured call. Call it before anything is enqueued on a stream, since
   /// allocation can wait for kernels.
   void planCapture(Runner::Plan &plan);
-  /// Enqueues a call on the stream, recorded if there is space for it.
+  /// Enqueues a call on the stream. Records the call if there is space for its records.
   core::Outcome enqueue(Runner &runner, Runner::Plan &plan, Stream stream);
   /// Adds completed calls to the timeline.
   void collect();
@@ -48,26 +49,26 @@ public:
   /// since another thread may have to stop a kernel.
   core::Outcome finish(Stream stream);
 
-  std::mutex oneCall; ///< held during enqueue() and finish() of one call
+  std::mutex oneCall; ///< to be held by the caller during enqueue() and finish() of one call
 
-  // The two parts of enqueue():
+  // The parts of enqueue() before and after the kernel launch:
   /// Call before the kernel launch. Makes `call` record if there is space for it.
   core::Outcome begin(const core::Program &program, uint64_t count, kernel::KernelArgs &call, Stream stream);
   /// Enqueues the copy of the records. Call after the kernel launch.
   core::Outcome end(Stream stream);
 
 private:
-  /// The data for the timeline of a call.
+  /// The data that a call adds to the timeline.
   struct Notes {
     const core::Program *program;
-    std::vector<core::Recording *> recordings;  ///< by rank, from `ranks.first`
-    std::span<const kernel::StepTimes> records; ///< in host memory
+    std::vector<core::Recording *> recordings;  ///< one for each of `ranks`
+    std::span<const kernel::StepTimes> records; ///< the records, in host memory
     uint32_t ringRecords;                       ///< records per block
   };
   /// A call whose records are not collected yet.
   struct Flight {
     Notes notes;
-    size_t first; ///< index of its first record in the ring
+    size_t first; ///< index of the call's first record in the ring
     OwnEvent done;
   };
   /// A captured call, which can be replayed as long as the communicators exist.
@@ -97,11 +98,11 @@ private:
   size_t reserved = 0; ///< number of records in each of `rings` and `copies`
   bool hasAllocationFailed = false;
   uint64_t calls = 0;
-  std::deque<Flight> flights; ///< in the order of their launches
+  std::deque<Flight> flights; ///< calls in the order of their launches
   std::deque<Captured> captured;
   size_t ofCaptured = 0;    ///< number of records of captured calls
-  bool isRecording = false; ///< begin() has added the last flight, and end() was not called
-  uint64_t shift = 0;       ///< added to the GPU's clock to get the host's, modulo 2^64
+  bool isRecording = false; ///< true between begin() and end() of a recorded call
+  uint64_t shift = 0;       ///< the host's clock minus the GPU's clock, modulo 2^64
   core::Timeline timeline;
 };
 

@@ -23,7 +23,7 @@ OnDevice::~OnDevice() {
   if (before < 0)
     return;
   const Outcome back = outcomeOf(cuda, cuda.setDevice(before), "restoring device " + std::to_string(before));
-  if (!back.ok()) // no call has failed because of this
+  if (!back.ok()) // only logged, because no call has failed
     core::logOnce(back.text);
 }
 

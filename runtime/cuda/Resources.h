@@ -9,7 +9,8 @@
 
 namespace gc3::cuda {
 
-/// Makes a device the thread's current one, and restores the previous one at the end. Logs an error if that fails.
+/// Makes `device` the thread's current device. The destructor restores the previous device, and logs an error if that
+/// fails.
 class OnDevice {
 public:
   OnDevice(const Cuda &cuda, int device);
@@ -56,9 +57,9 @@ core::Result<DeviceMemory> allocate(const Cuda &cuda, size_t bytes, const std::s
 core::Result<PinnedMemory> allocatePinned(const Cuda &cuda, size_t bytes, const std::string &what);
 core::Result<OwnEvent> createEvent(const Cuda &cuda);
 
-/// Memory that grows. Outgrown segments are kept until the end, because running kernels and captured graphs can use
-/// their addresses. Each segment is at least as large as the call needs, and twice as large as the previous one if
-/// memory allows.
+/// Memory that grows by allocating a larger segment. Earlier segments are kept as long as this object, because running
+/// kernels and captured graphs can use their addresses. Each segment is at least as large as the call needs, and twice
+/// as large as the previous segment if there is enough memory.
 template <typename Memory, core::Result<Memory> (*allocateMemory)(const Cuda &, size_t, const std::string &)>
 class GrowingMemory {
 public:
@@ -73,9 +74,9 @@ private:
 
 /// Scratch and private copies of calls, for one call at a time.
 ///
-/// The size depends on the placement of one rank's buffers, which other ranks do not know. They would wait for this
-/// rank if its call failed. So if the GPU has no memory, for example because the application's allocator holds all of
-/// it, this class uses host memory: slow, but the call runs.
+/// The size depends on the placement of one rank's buffers, which other ranks do not know. If this rank's call failed,
+/// the other ranks would wait for it. So if the GPU has no memory left, for example because the application's allocator
+/// holds all of it, this class uses host memory. The call is then slow, but runs.
 class CallMemory {
 public:
   explicit CallMemory(const Cuda &cuda) : cuda(cuda) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests -> layout and placements -> moves and kernel -> stream. Nothing is enqueued before all checks have passed.
+// Turns requests into layout and placements, these into moves and a kernel launch, and enqueues them on a stream.
+// Enqueues nothing before all checks have passed.
 #include "cuda/Runner.h"
 
 #include <algorithm>
@@ -128,7 +129,7 @@ Outcome Runner::put(Plan &plan, Stream stream) {
   return enqueueMoves(plan.moves.after, plan, stream);
 }
 
-/// Returns the event after the last call of a capture, or null if the capture is not among the latest ones.
+/// Returns the event after the last call of a capture. Returns null if the capture is not among the latest captures.
 Event Runner::lastCallOf(uint64_t capture) const {
   for (const Capture &known : captures)
     if (known.number == capture)
@@ -136,9 +137,9 @@ Event Runner::lastCallOf(uint64_t capture) const {
   return nullptr;
 }
 
-/// Waits even if the last call was on the same stream handle: a new stream can have a destroyed stream's handle, and
-/// the per-thread default streams of all threads share one handle. Within a capture the first call waits for calls
-/// outside of the capture, and each further call for the previous one.
+/// Makes the stream wait for the last call, even if that call was on the same stream handle: a new stream can have a
+/// destroyed stream's handle, and the per-thread default streams of all threads share one handle. In a capture, the
+/// first call waits for calls outside of the capture, and each further call waits for the previous call of the capture.
 Outcome Runner::begin(const Plan &plan, Stream stream) {
   if (plan.capture == 0)
     return awaitLastCall(stream);
@@ -168,7 +169,7 @@ Outcome Runner::noteCaptured(const Plan &plan, Stream stream) {
   return outcomeOf(cuda, cuda.record(last, stream), "recording an event in a capture");
 }
 
-/// Records the event even if only a part of the call was enqueued.
+/// Records the event after the call, even if only a part of the call was enqueued.
 Outcome Runner::end(const Plan &plan, Stream stream, const Outcome &outcome) {
   const Outcome noted = plan.capture != 0 ? noteCaptured(plan, stream)
                                           : outcomeOf(cuda, cuda.record(lastCall.get(), stream), "recording an event");
@@ -257,14 +258,15 @@ void Runner::watchOnDevice() {
   watch(Watchdog::Clock::now());
 }
 
-/// Sets the error to `why`. Keeps the error from before the stop in front of it, if there was one.
+/// Sets the error to `why`. If there was an error before the stop, keeps its code, and puts its text in front of the
+/// new text.
 void Runner::setFailure(const Outcome &why) {
   currentFailure =
       failureBeforeStop.ok() ? why : Outcome{failureBeforeStop.code, failureBeforeStop.text + "; " + why.text};
 }
 
 void Runner::stop() {
-  if (uint32_t *word = published) // null: nothing that could run was prepared
+  if (uint32_t *word = published) // null: prepare() was not called, so no kernel runs
     __atomic_store_n(word, 1, __ATOMIC_RELAXED);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs calls of the ranks that one GPU runs in one launch, one after the other. A call is planned, which can fail, and
-// then enqueued. Keeps the programs on the GPU, the memory that calls need in addition, and the watchdog.
+// Runs the calls of ranks that share a launch on one GPU, one call after the other. A call is first planned, which can
+// fail, then enqueued. Holds the programs on the GPU, the memory that calls need in addition, and the watchdog.
 //
 // Not thread-safe, except stop(), watch(), watchOnDevice(), failure() and markFailed(), which any thread may call at
 // any time, including during a launch.
@@ -25,7 +25,7 @@ public:
       : cuda(cuda), timeoutMs(timeoutMs), mixesGraphs(mixesGraphs), memory(cuda),
         watchdog(std::chrono::milliseconds(timeoutMs)) {}
 
-  /// Allocates what calls need, on the thread's current device.
+  /// Creates the streams, the event and the stop word, on the thread's current device.
   core::Outcome prepare();
 
   const DeviceLimits &limits() const { return deviceLimits; }
@@ -43,7 +43,7 @@ public:
     plan::CallMoves moves;
     kernel::KernelArgs call{};
     Launch launch{};
-    uint64_t capture = 0; ///< id of the capture that it is part of; 0: none
+    uint64_t capture = 0; ///< id of the capture that the call is part of; 0: none
   };
   /// Plans a call. `requests` has one valid request for each of the program's ranks on this GPU, and all of them must
   /// match. Sets `plan`, which must be new. Uses an output parameter, since moving kilobytes would slow each call down.
@@ -71,7 +71,7 @@ public:
   void watchOnDevice();
   /// Stops the running kernels and all later ones.
   void stop();
-  /// Returns the error because of which no further call can run, or success.
+  /// Returns the error that makes all further calls fail, or Success.
   core::Outcome failure() const;
   /// Makes all further calls fail with `why`, unless there is an earlier error.
   void markFailed(const core::Outcome &why);
@@ -97,8 +97,9 @@ private:
   PinnedMemory stopWord;
   std::atomic<uint32_t *> published{nullptr}; ///< the stop word, for threads that stop kernels
   OwnEvent lastCall;                          ///< event after the last call; replays record it, too
-  /// The latest captures, with an event after the last call in each. CUDA does not report when a capture ends. A
-  /// capture loses its order if `mostCaptures` others begin during it.
+  /// The latest captures, with an event after the last call in each. CUDA does not report when a capture ends, so the
+  /// oldest captures are dropped. If `mostCaptures` captures begin during another one, later calls of that one are not
+  /// ordered after its earlier calls.
   struct Capture {
     uint64_t number;
     OwnEvent lastCall;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the CUDA runtime.
+// Fills the table with the functions of the CUDA runtime.
 #include "cuda/Launch.h"
 
 namespace gc3::cuda {
@@ -12,7 +12,7 @@ static_assert(static_cast<int>(Attribute::Major) == cudaDevAttrComputeCapability
 static_assert(static_cast<int>(Attribute::Minor) == cudaDevAttrComputeCapabilityMinor);
 static_assert(static_cast<int>(Attribute::CooperativeLaunch) == cudaDevAttrCooperativeLaunch);
 
-/// Calls the same function in relaxed capture mode.
+/// Calls `Function` in relaxed capture mode.
 template <auto Function, typename... Arguments>
 Result aside(Arguments... arguments) {
   const RelaxedCapture thisThread;
@@ -39,7 +39,8 @@ Result createEvent(Event *event) {
   return consumeError(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
 }
 
-/// Adds 1 to CUDA's ids, which can begin with 0. A failed capture has no id.
+/// Returns CUDA's id plus 1, because CUDA's ids can begin with 0, which here means no capture. A failed capture has no
+/// id.
 Result capture(uint64_t *capture, Stream stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long number = 0;

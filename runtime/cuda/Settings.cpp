@@ -21,11 +21,11 @@ static_assert(gc3NumProtocols == kernel::protocolCount && gc3Simple == static_ca
                   gc3LL128 == static_cast<int>(kernel::Protocol::LL128),
               "gc3Protocol_t and kernel::Protocol have different numbers");
 
-/// Numbers by protocol. The last one is for protocols without a number of their own. 0: none.
+/// Numbers indexed by protocol. The last one is for all protocols that have no number of their own. 0 means no number.
 using Numbers = std::array<uint64_t, kernel::protocolCount + 1>;
 
-/// Returns the index in Numbers for `NAME` of an item `NAME:NUMBER`, or a number that is out of range if there is no
-/// such protocol.
+/// Returns the index in Numbers for the protocol of an item `PROTOCOL:NUMBER`. Returns an index that is out of range if
+/// there is no such protocol.
 size_t protocolNamed(const std::string &name) {
   for (size_t p = 0; p < kernel::protocolCount; ++p)
     if (strcasecmp(name.c_str(), EnumNameProtocol(static_cast<bundle::fbs::Protocol>(p))) == 0)
@@ -44,8 +44,8 @@ bool add(const std::string &item, uint64_t most, Numbers &numbers) {
   return error == std::errc() && stop == end && numbers[which] != 0 && numbers[which] <= most;
 }
 
-/// Sets the member from the setting, for each protocol for which it is 0. If it is 0 for none, does not check the
-/// setting.
+/// Sets `member` from the setting for each protocol whose `member` is 0. If there is no such protocol, does not check
+/// the setting.
 template <typename Number>
 Outcome fill(const Settings &settings, Setting setting, Number Tuning::*member, Options &options) {
   const bool isOpen = std::any_of(options.tuning.begin(), options.tuning.end(),
@@ -68,7 +68,8 @@ Outcome fill(const Settings &settings, Setting setting, Number Tuning::*member, 
   return {};
 }
 
-/// Returns whether programs of protocol LL128 are refused, as the config states, else as GC3_LL128 states.
+/// Returns whether programs for LL128 are refused if a link tears lines. If the config leaves the choice open,
+/// GC3_LL128 decides.
 core::Result<bool> refusesLL128(const Settings &settings, gc3LL128_t chosen) {
   if (chosen == gc3LL128Refuse || chosen == gc3LL128Replace)
     return chosen == gc3LL128Refuse;

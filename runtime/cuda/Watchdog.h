@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects grid blocks that stay in one call for too long, from the words that they write to host memory. So it makes no
-// CUDA call, and also detects hanging replays of graphs, which gc3 does not launch. The caller decides when to check.
-// Not thread-safe.
+// Detects grid blocks that stay in one call for too long, by reading the words that the blocks write to host memory. So
+// it makes no CUDA call, and also detects hanging replays of graphs, which gc3 does not launch itself. The caller
+// decides when to check. Not thread-safe.
 #pragma once
 
 #include <chrono>

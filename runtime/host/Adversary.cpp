@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adversarial scheduler. It scans a list of the unfinished thread blocks from a starting point for the first that
-// can step. Policies differ in how the list is ordered, where the scan begins, and where a thread block goes after its
-// step. A step costs at most one scan, O(thread blocks).
+// The adversarial scheduler. It scans a list of the unfinished thread blocks, from a starting point on, for the first
+// one that can step. Policies differ in how the list is ordered, where the scan begins, and where in the list a thread
+// block goes after its step. A step costs at most one scan, which takes O(thread blocks) time.
 #include "host/Executor.h"
 #include "host/Random.h"
 
@@ -26,7 +26,7 @@ public:
         changePolicy();
       size_t at = findRunnable();
       if (at == order.size()) {
-        if (dropFinished() == 0) // receivers may have finished after these blocks sent their last messages
+        if (dropFinished() == 0) // a block ends when the receiver has fetched its last message
           return run.explainDeadlock();
         continue;
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The path of a new call: the requests match -> program -> prepared call -> placements.
+// A new call takes these stages: compare the ranks' requests, select the program, find or prepare the call, determine
+// the placements.
 #include "host/CallTable.h"
 
 #include <algorithm>
@@ -10,9 +11,10 @@ using namespace core;
 
 namespace {
 
-/// With fewer bytes than this over all ranks, one thread finishes before another has woken up.
+/// With fewer bytes than this over all ranks, one thread finishes the call before another thread has woken up.
 constexpr uint64_t bytesWorthHelpers = 1 << 20;
-/// Limits on the prepared calls that are kept: their number and their memory, without the call that is being prepared.
+/// Limits on the number and the memory of the prepared calls that are kept. They do not count the call that is being
+/// prepared.
 constexpr size_t mostCalls = 64;
 constexpr uint64_t mostMemory = 512ull << 20;
 
@@ -30,7 +32,8 @@ uint32_t CallTable::helpers(const PreparedCall &call) const {
   return call.dataBytes() < bytesWorthHelpers ? 0 : threads - 1;
 }
 
-/// Calls that were stopped by a deadlock are destroyed at once, since no rank is in them.
+/// Moves the calls in `entered` to `dropped`. Destroys calls that a deadlock has stopped at once, because no rank is in
+/// them.
 void CallTable::retire(std::span<const PreparedCall *const> entered) {
   dropped.clear();
   std::vector<std::unique_ptr<PreparedCall>> kept;
@@ -66,12 +69,13 @@ LayoutOptions CallTable::layoutFor(const LoadedProgram &loaded, const Request &r
   return wanted;
 }
 
-/// Half of the adversarial runs share memory, at any size.
+/// Returns the number of bytes per rank from which on messages can skip their slots. Half of the adversarial runs allow
+/// it at any size, the other half at none.
 uint64_t CallTable::sharingFrom() {
   return !options.adversarial ? PreparedCall::bytesWorthSharing : random.below(2) ? 0 : UINT64_MAX;
 }
 
-/// Returns null if the call has no elements.
+/// Finds the prepared call for the request, or prepares it. Returns null if the call has no elements.
 Result<PreparedCall *> CallTable::find(const Request &request) {
   for (const auto &known : calls)
     if (known->serves(request))
@@ -95,7 +99,7 @@ Result<PreparedCall *> CallTable::find(const Request &request) {
   return &call;
 }
 
-/// Returns the sharing that the placements of all ranks allow.
+/// Lets all ranks enter the call. Returns the sharing that the placements of all ranks allow.
 Result<Sharing> CallTable::enter(std::span<const Request> requests, uint64_t number, PreparedCall &call) {
   std::vector<Placement> placements(ranks);
   bool memory = true;
@@ -132,7 +136,7 @@ Result<Entered> CallTable::begin(std::span<const Request> requests, uint64_t num
   if (!options.adversarial)
     return sharing.ok() ? Result<Entered>(Entered{&call, *sharing}) : sharing.outcome();
   const Outcome outcome = sharing.ok() ? call.runAdversarial(number, *sharing, random.next()) : sharing.outcome();
-  calls.clear(); // the next call has other tiles
+  calls.clear(); // the next call chooses its own tile size
   if (!outcome.ok())
     return outcome;
   return Entered{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps the requests of all ranks to the prepared call that serves them. Keeps prepared calls for repeated requests.
-// Destroys calls that are no longer needed when no rank can be in them.
+// Destroys a call that is no longer needed as soon as no rank can be in it.
 #pragma once
 
 #include "host/PreparedCall.h"
@@ -15,8 +15,8 @@ struct CallOptions {
   bool adversarial = false;
   uint64_t seed = 0;
   bool allowUnproven = false;        ///< see Selection
-  trace::TraceFile *trace = nullptr; ///< records calls there; null: does not record
-  core::Choice choice;               ///< of programs
+  trace::TraceFile *trace = nullptr; ///< file for the times of calls; null: none
+  core::Choice choice;               ///< the application's choice of programs
 };
 
 /// The prepared call that all ranks have entered.
@@ -35,10 +35,10 @@ public:
   core::Result<Entered> begin(std::span<const core::Request> requests, uint64_t number,
                               std::span<const PreparedCall *const> entered);
 
-  /// Returns a counter that rises each time that calls are dropped.
+  /// Returns a counter that increases each time that calls are dropped.
   uint64_t retirements() const { return retired.load(std::memory_order_acquire); }
 
-  /// Returns the program that would serve the request; errors as for the call.
+  /// Returns the program that would serve the request, or the error that a call with this request would return.
   core::Result<const core::LoadedProgram *> select(const core::Request &request) { return selection.select(request); }
 
   /// Returns the number of pool threads that speed the call up if one thread runs all ranks.

@@ -19,7 +19,8 @@ namespace gc3::host {
 namespace {
 
 constexpr size_t line = 64;
-/// From this size on the C library may use `rep movsb`, which is slow on virtual machines.
+/// From this size on, loops copy the data. The C library may use `rep movsb` for such sizes, which is slow on virtual
+/// machines.
 constexpr size_t bytesWorthLoops = 2048;
 
 /// Copies whole lines. `to` is aligned to a line.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies the data of one step.
+// Copies bytes, through the caches or bypassing them.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,9 @@ namespace gc3::host {
 /// Copies `bytes` bytes. The ranges must not overlap, except that `to` can equal `from`.
 void copyBytes(void *to, const void *from, size_t bytes);
 
-/// Like copyBytes, but bypasses the caches: for data that no thread reads soon. This saves loading the lines that are
-/// overwritten. Later stores, even releases, are not ordered after these stores before finishStreams().
+/// Like copyBytes, but bypasses the caches, for data that no thread reads soon. The processor then need not load the
+/// lines that it overwrites. Until finishStreams() is called, no later store is ordered after these stores, not even a
+/// release store.
 void streamBytes(void *to, const void *from, size_t bytes);
 void finishStreams();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explains a deadlock. Every unfinished thread block waits for exactly one other (the first of its unmet dependencies).
-// So a walk along these edges from any thread block ends in a cycle, which is the cause. All other thread blocks wait
-// for it, directly or indirectly. O(thread blocks).
+// Explains a deadlock. For each unfinished thread block, only the first unmet dependency counts, so the thread block
+// waits for exactly one other. A walk along these edges from any thread block ends in a cycle, which is the cause. All
+// other thread blocks wait for the cycle, directly or indirectly. Takes O(thread blocks) time.
 #include "core/WaitingText.h"
 #include "host/Run.h"
 
@@ -12,7 +12,7 @@ namespace gc3::host {
 using namespace bundle;
 using namespace core;
 
-/// Returns the thread block that must move before thread block `index` can, or none.
+/// Returns the thread block that must make progress before thread block `index` can step, or none.
 uint32_t Run::waitsFor(uint32_t index) const {
   const ThreadBlockState &block = blocks[index];
   switch (blocked(block)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each worker sweeps its own ranks, which keeps a rank's data in one core's cache. A worker whose ranks make no
-// progress for long also sweeps the other workers' ranks, so that a thread that is not scheduled delays nothing.
+// progress for long also sweeps the other workers' ranks. So a call makes progress even if the system does not schedule
+// one of its threads.
 #include "host/Executor.h"
 
 #include <algorithm>
@@ -13,14 +14,15 @@ using namespace core;
 namespace {
 
 /// Numbers of sweeps without progress after which a worker pauses between sweeps, sweeps the other workers' ranks,
-/// yields its time slice, and checks for a deadlock. If there are more threads than processors, a spinning thread can
-/// delay the thread that would make progress.
+/// yields its time slice, and checks for a deadlock. The numbers are smaller if there are more threads than processors,
+/// because a spinning thread can then delay the thread that would make progress.
 struct IdleLimits {
   uint32_t pause, sweepOthers, yield, diagnose;
 };
 constexpr IdleLimits singleThread{0, UINT32_MAX, 0, 0}, enoughProcessors{100, 1000, 2000, 4000},
     fewProcessors{0, 4, 8, 4000};
-/// A worker without work sleeps after each check for a deadlock, each time twice as long.
+/// A worker without work sleeps after each check for a deadlock, each time twice as long as before, up to
+/// `longestSleep`.
 constexpr std::chrono::microseconds shortestSleep{20};
 constexpr std::chrono::microseconds longestSleep{1000};
 
@@ -64,7 +66,7 @@ private:
     return hasFewProcessors ? fewProcessors : enoughProcessors;
   }
 
-  /// Returns whether all own ranks are finished. The first `from` are known to be finished.
+  /// Returns whether all own ranks are finished. The first `from` of them are known to be finished.
   bool finished(uint32_t &from) const {
     while (from < own.size() && call.finished(own[from].rank, number))
       ++from;

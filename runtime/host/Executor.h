@@ -13,15 +13,15 @@
 namespace gc3::host {
 
 /// Works on call `number`, which all ranks have entered, until the ranks of `own` are finished or the call is stopped.
-/// The data of these ranks stays with this thread and up to `helpers` threads of the pool. These threads work on other
-/// ranks only if they have nothing else to do. `sharing` is the argument of PreparedCall::sweep.
+/// This thread and up to `helpers` threads of the pool each run a fixed part of these ranks. They run other ranks only
+/// if they have nothing else to do. `sharing` is the argument of PreparedCall::sweep.
 void workOn(PreparedCall &call, uint64_t number, Sharing sharing, std::span<const core::RankRequest> own,
             WorkerPool &pool, uint32_t helpers);
 
 /// Runs the call on the calling thread, one step at a time, in orders that a fair schedule never produces: uniformly
 /// random thread blocks, fixed random priorities (so that some starve), the most recently active first, the least
-/// recently active first. It changes the order at random. The same seed gives the same sequence. Returns an empty
-/// string, or the explanation of a deadlock.
+/// recently active first. Changes between these orders at random. The same seed gives the same sequence. Returns an
+/// empty string, or the explanation of a deadlock.
 std::string runAdversarial(Run &run, uint64_t seed);
 
 } // namespace gc3::host

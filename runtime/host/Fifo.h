@@ -12,22 +12,22 @@
 namespace gc3::host {
 
 struct Fifo {
-  // Read by the other side.
+  // Counters that the other side reads.
   alignas(linePair) std::atomic<uint64_t> sent{0};
   alignas(linePair) std::atomic<uint64_t> received{0};
 
   // Used by the sender only.
-  alignas(linePair) uint64_t sentBefore = 0; ///< equal to `sent`
+  alignas(linePair) uint64_t sentBefore = 0; ///< copy of `sent`
   uint64_t seenReceived = 0;
   uint32_t sendSlot = 0;
   uint64_t sentInEarlierCalls = 0;
 
   // Used by the receiver only.
-  alignas(linePair) uint64_t receivedBefore = 0; ///< equal to `received`
+  alignas(linePair) uint64_t receivedBefore = 0; ///< copy of `received`
   uint64_t seenSent = 0;
   uint32_t receiveSlot = 0;
 
-  // Constant.
+  // Constant after place().
   alignas(linePair) std::byte *data = nullptr;
   size_t slotBytes = 0;
   uint32_t slots = 0;
@@ -52,8 +52,8 @@ struct Fifo {
     return receivedBefore != seenSent;
   }
 
-  /// Called by the receiver when a message of up to `bytes` has probably arrived. Prefetches its lines while other
-  /// messages are awaited.
+  /// Called by the receiver when a message of up to `bytes` has probably arrived. Prefetches the message's cache lines,
+  /// so that they arrive while the receiver waits for other messages.
   void expectMessage(size_t bytes) const {
     __builtin_prefetch(&sent);
     for (size_t offset = 0; offset < bytes; offset += cacheLine)

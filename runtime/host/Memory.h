@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A growing block of memory for FIFOs, scratch and staging. It is kept between calls and zero when new. The system
-// commits only pages that are used.
+// A growing block of memory for FIFOs, scratch and staging. It is kept between calls. A newly allocated block contains
+// zeros. The system commits only pages that are used.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace gc3::host {
 
 inline constexpr size_t cacheLine = 64;
-/// Distance between data that different threads write: processors prefetch cache lines in pairs.
+/// Smallest distance between data that different threads write, because processors prefetch cache lines in pairs.
 inline constexpr size_t linePair = 2 * cacheLine;
 
 /// Returns `size` rounded up to whole cache lines. Callers must have checked that this does not overflow.

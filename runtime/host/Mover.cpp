@@ -26,8 +26,7 @@ void Mover::operator()(const Move &move) const {
         return side.packed ? side.packed + done * tile * size : nullptr;
       BufferLayout::Position place = side.operand->layout->at(side.index + done);
       slots = std::min(slots, place.slots);
-      // The elements from this tile's beginning to the end of the block. A slot ends at a multiple of slotElements
-      // unless the block ends first.
+      // Limits the run to the end of the block. `slotEnd` below limits the run to the end of the tile and of the slot.
       elements = std::min(elements, place.available > begin ? place.available - begin : 0);
       return side.operand->base + (place.offset + begin) * size;
     };
@@ -45,8 +44,9 @@ void Mover::operator()(const Move &move) const {
 
 namespace {
 
-/// Bytes of one batch. A reduction runs in batches if its result has two destinations, or one that bypasses the caches.
-/// A batch fits into the first-level cache, and the processor loads the next batch while it stores this one.
+/// Bytes of one batch. A reduction runs in batches if its result has two destinations, or one destination that bypasses
+/// the caches. A batch fits into the first-level cache, and the processor loads the next batch while it stores this
+/// one.
 constexpr size_t batchBytes = 2048;
 
 void put(std::byte *to, const std::byte *from, size_t bytes, bool stream) {
@@ -56,7 +56,7 @@ void put(std::byte *to, const std::byte *from, size_t bytes, bool stream) {
 
 } // namespace
 
-/// Stores `with op source` at the target and at the outgoing message, except where the pointer is null.
+/// Stores the result of `with` op source at the target and in the outgoing message, except where the pointer is null.
 void Mover::reduceRun(const Move &move, const Pointers &at, const std::byte *with, uint64_t elements) const {
   if (!move.streamTarget && !(at.target ? at.outgoing != nullptr : move.streamOutgoing)) {
     reduce(at.target ? at.target : at.outgoing, with, at.source, elements);

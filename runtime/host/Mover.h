@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves the data of one step for one tile: a loop over runs of slots that are contiguous on all sides. With one tile,
-// messages are packed as densely as buffers, so that a whole step is usually a single copy or reduction.
+// Moves the data of one step for one tile, in a loop over runs of slots that are contiguous on all sides. If a call has
+// only one tile, messages are packed as densely as buffers, so a whole step is usually a single copy or reduction.
 #pragma once
 
 #include "core/Layout.h"
@@ -27,12 +27,12 @@ struct Side {
 /// source.
 struct Move {
   common::Opcode opcode;
-  uint32_t count; ///< slots
+  uint32_t count; ///< number of slots
   uint64_t tile;
   Side source, target;
-  Side accumulator; ///< of a reduce: the target's previous contents
+  Side accumulator; ///< for a reduce: the previous contents of the target
   Side incoming, outgoing;
-  bool streamTarget = false, streamOutgoing = false; ///< bypass the caches
+  bool streamTarget = false, streamOutgoing = false; ///< writes there bypass the caches
 };
 
 class Mover {

@@ -40,8 +40,8 @@ Outcome Padding::plan(const Program &newProgram, const Request &request) {
   input = block(info.input_chunks_per_block());
   output = block(info.output_chunks_per_block());
 
-  // No overflow: the unpadded buffers fit into the address space, and padding at most doubles them, except blocks of
-  // few elements.
+  // No overflow: the unpadded buffers fit into the address space, and padding at most doubles them, except for blocks
+  // of few elements.
   uint64_t bytes = 0;
   for (uint32_t rank = 0; rank < program->ranks(); ++rank)
     bytes += wholeCacheLines(program->inputBlocks(rank) * input.padded) +

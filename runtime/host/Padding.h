@@ -33,16 +33,16 @@ public:
   void after(uint32_t rank, const core::Request &request) const;
 
 private:
-  /// The blocks of one kind of buffer, in bytes.
+  /// The size of one block of the input or of the output, in bytes.
   struct Block {
-    uint64_t bytes;  ///< in the caller's buffer
-    uint64_t padded; ///< in the padded copy
+    uint64_t bytes;  ///< size in the caller's buffer
+    uint64_t padded; ///< size in the padded copy
   };
 
   const core::Program *program = nullptr;
   uint64_t paddedCount = 0;
   Block input{}, output{};
-  std::vector<RankMemory> copies; ///< by rank; null if a rank has no such buffer
+  std::vector<RankMemory> copies; ///< indexed by rank; null if a rank has no such buffer
   Memory memory;
 };
 

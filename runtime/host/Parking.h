@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets threads sleep that have spun for too long. A thread that changes the awaited state wakes them; this costs one
-// load while no thread sleeps.
+// Lets threads sleep after they have spun for too long. A thread that changes the awaited state wakes them. If no
+// thread sleeps, wake() costs one load.
 #pragma once
 
 #include <atomic>
@@ -41,7 +41,7 @@ public:
   void wake() {
     if (!occupied())
       return;
-    std::lock_guard lock(mutex); // a sleeper between over() and its sleep holds this lock
+    std::lock_guard lock(mutex); // waits for a thread between over() and its sleep
     wakeUp.notify_all();
   }
 

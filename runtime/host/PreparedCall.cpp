@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread holds a rank for each sweep. Everything of a rank except `finished` and its FIFO counters is private to the
-// holder. The exchange-acquire and the store-release of the hold order successive holders.
+// A thread holds a rank during each sweep. All state of a rank, except `finished` and the FIFO counters, is private to
+// the holder. A thread holds a rank by an exchange with acquire order, and releases it by a store with release order.
+// So each holder sees what earlier holders wrote.
 #include "host/PreparedCall.h"
 
 #include "host/Executor.h"
@@ -13,7 +14,8 @@ namespace gc3::host {
 using namespace core;
 
 namespace {
-/// From this many bytes on, over all ranks, results leave the caches before any thread could read them.
+/// From this many bytes on, over all ranks, results leave the caches before any thread could read them, so writes
+/// bypass the caches.
 constexpr uint64_t bytesWorthStreaming = 8 << 20;
 /// Returns the tile size for messages that skip their slots. Longer tiles make ranks wait for each other less often.
 /// But each rank reads tiles of all other ranks, and data that it has read should still be in a cache when it writes
@@ -139,7 +141,7 @@ void PreparedCall::open(uint32_t rank, Sharing sharing) {
     run->shareMemory(rank, sharing);
 }
 
-/// A rank that has entered a later call has ended this one.
+/// Does nothing if the rank has entered a later call, because it has then ended this one.
 bool PreparedCall::sweepHeld(uint32_t rank, uint64_t number, Sharing sharing) {
   RankPart &part = parts[rank];
   if (part.number != number || part.finished.load(std::memory_order_relaxed) >= number)
@@ -175,7 +177,8 @@ void PreparedCall::leave(uint32_t rank) {
     part.recording->setEnd(trace::now());
 }
 
-/// While all ranks are held nothing changes. If no thread block can step then, none ever will.
+/// If no thread block can step while this thread holds all ranks, none ever can, because nothing else changes their
+/// state.
 void PreparedCall::diagnose(uint64_t number, Sharing sharing) {
   if (diagnosing.exchange(true, std::memory_order_acquire))
     return;

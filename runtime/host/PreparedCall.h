@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A prepared call: the program, layout, FIFOs, scratch and other state that all calls of one kind (collective, count,
-// type, ...) reuse, so that a repeated call allocates and computes nothing. Ranks enter it one by one, each on its own
-// thread, and leave it when their own part is done. So a rank can be in the next call while another is still in this
-// one.
+// A prepared call holds the program, layout, FIFOs, scratch and other state that all calls of one kind (collective,
+// count, type, ...) reuse. So a repeated call allocates and computes nothing. Ranks enter the call one by one, each on
+// its own thread, and leave it when their own part is done. So a rank can be in the next call while another rank is
+// still in this one.
 //
-// Calls are numbered from 1, identically on all ranks. The thread that holds a rank steps its part of a call. Any
-// thread that knows that all ranks have entered may hold any rank.
+// Calls are numbered from 1, identically on all ranks. The thread that holds a rank runs the steps of the rank's part.
+// Any thread that knows that all ranks have entered may hold any rank.
 #pragma once
 
 #include "core/Selection.h"
@@ -47,8 +47,8 @@ public:
   bool hasMemoryFor(uint32_t rank, core::Placement placement) const;
   core::Outcome reserve() { return staging.reserve(); }
 
-  /// Prepares for adversarial orders; call it before any rank enters. Ranks then do not send ahead, which would
-  /// restrict the orders. Memory that a program must write before it reads is filled with conspicuous bytes.
+  /// Prepares for adversarial orders; call it before any rank enters. Ranks then do not send ahead, because that would
+  /// restrict the orders. Fills memory that a program must write before it reads with conspicuous bytes.
   void expectAdversary();
   /// Records all later calls in `calls`, which must outlive this object.
   void record(core::Timeline &calls) { timeline = &calls; }
@@ -59,16 +59,16 @@ public:
   Sharing sharing(uint32_t rank, core::Placement placement) const;
 
   /// Runs as much as possible of the rank's part in call `number`, if no other thread holds the rank. All ranks must
-  /// have entered. `sharing` is what all of them allow. Returns whether anything moved.
+  /// have entered. `sharing` is the sharing that all ranks allow. Returns whether the rank made progress.
   bool sweep(uint32_t rank, uint64_t number, Sharing sharing);
   /// Returns whether a rank's part is done, except leave(). Data that other ranks wrote for this rank is then visible.
   bool finished(uint32_t rank, uint64_t number) const {
     return parts[rank].finished.load(std::memory_order_acquire) >= number;
   }
-  /// Makes the last copies. Call it on the rank's own thread, after finished() returns true.
+  /// Makes the copies after the run. Call it on the rank's own thread, after finished() returns true.
   void leave(uint32_t rank);
 
-  /// Holds all ranks and, if none of them can move, stops the call permanently: no rank finishes it.
+  /// Holds all ranks. If none of them can make progress, stops the call permanently: no rank finishes it.
   void diagnose(uint64_t number, Sharing sharing);
   bool stopped() const { return isStopped.load(std::memory_order_acquire); }
   /// Returns the explanation of the deadlock; valid after stopped().
@@ -78,7 +78,7 @@ public:
   core::Outcome runAdversarial(uint64_t number, Sharing sharing, uint64_t seed);
 
   uint32_t ranks() const { return program.ranks(); }
-  /// Returns the bytes of all ranks, counting the larger of each rank's input and output.
+  /// Returns the sum over all ranks of the bytes of the rank's input or output, whichever is larger.
   uint64_t dataBytes() const;
   /// Returns the bytes of memory that this object keeps.
   uint64_t memoryBytes() const;
@@ -88,8 +88,8 @@ public:
 
 private:
   struct alignas(linePair) RankPart {
-    uint64_t number = 0; ///< the last call entered; guarded by holding the rank, like all fields but `finished`
-    bool open = false;   ///< the copies before the run are made
+    uint64_t number = 0; ///< the last call entered; only the holder accesses the fields, except `finished`
+    bool open = false;   ///< the copies before the run have been made
     core::Placement placement = core::Placement::Apart;
     core::Request request;
     core::Recording *recording = nullptr;
@@ -107,7 +107,7 @@ private:
   const core::Program &program;
   std::string name; ///< storage of key.name
   core::Request key;
-  /// The caller's side of a padded call: the program needs whole slots, and the count does not give them.
+  /// The caller's buffers in a padded call: the program needs whole slots, but some slots of these buffers are short.
   struct Padded {
     core::Layout layout;
     core::Placer placer;
@@ -119,7 +119,7 @@ private:
   Memory fifoMemory, scratchMemory;
   std::unique_ptr<RankPart[]> parts;
   std::optional<Run> run;
-  bool worthSharing = false; ///< messages skip their slots
+  bool worthSharing = false; ///< messages can skip their slots
   bool streams = false, sendsAhead = true;
   core::Timeline *timeline = nullptr;
   std::atomic<bool> diagnosing{false};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small generator whose sequence is the same on every machine, unlike the standard distributions: a Weyl sequence,
-// mixed.
+// A small random number generator. Its sequence is the same on every machine, which the distributions of the C++
+// standard library do not promise. It mixes the bits of a Weyl sequence.
 #pragma once
 
 #include <cstdint>

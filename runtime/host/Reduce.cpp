@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of Reduce.h: one loop, instantiated by type and operation. Iterations are independent, and the pragma says so
-// to the compiler: dst can equal a source, and a run-time overlap check would then choose scalar code. Products and
-// sums are never contracted (-ffp-contract=off), because results would depend on the instruction set.
+// The kernels of Reduce.h: one loop, instantiated for each type and operation. A pragma tells the compiler that
+// iterations are independent. Without the pragma, the compiler would check for overlap at run time, and choose scalar
+// code if dst equals a source. Products and sums are never contracted (-ffp-contract=off), because results would then
+// depend on the instruction set.
 #include "host/Reduce.h"
 
 #include "core/ElementArithmetic.h"
@@ -23,7 +24,7 @@ using namespace core;
 namespace {
 
 /// The unsigned type in which integers of type T are added and multiplied, since signed overflow is undefined. It is at
-/// least as wide as int, because narrower types would be promoted to int.
+/// least as wide as int, because narrower types would be promoted to int, which is signed.
 template <typename T>
 using Wrapping = std::conditional_t<(sizeof(T) < 4), uint32_t, std::make_unsigned_t<T>>;
 
@@ -115,7 +116,7 @@ void divideForAverage(ElementType type, void *data, size_t elements, uint32_t n)
   dispatch(type, [=](auto value) {
     using T = decltype(value);
     if constexpr (std::is_integral_v<T>) {
-      // Wide enough for every value of the type and for n.
+      // A type that can hold every value of T, and n.
       using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
       auto *elementsOfT = static_cast<T *>(data);
       for (size_t i = 0; i < elements; ++i)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of ReduceF16c.h: eight elements are converted to float by way of half, and back to half by one rounding
-// instruction. Both fp8 types are rounded from half with integer instructions: f8e5m2 is the upper byte of half; f8e4m3
-// has half's exponent minus 8.
+// The kernels of ReduceF16c.h. They convert eight elements at a time to half, then to float. One instruction rounds the
+// results to half. Integer instructions round half to the fp8 types: f8e5m2 is the upper byte of half; the exponent of
+// f8e4m3 is half's exponent minus 8.
 #include "host/ReduceF16c.h"
 
 #include <cstring>
@@ -41,8 +41,8 @@ GC3_INLINE __m128i roundedShift(__m128i value) {
   __m128i half = _mm_set1_epi16((1 << (dropped - 1)) - 1);
   return _mm_srli_epi16(_mm_add_epi16(value, _mm_add_epi16(half, odd)), dropped);
 }
-/// Returns an fp8 with the sign of `half`: `nan` if `half` is a NaN, else `result`, at most `largest`. `result` has no
-/// sign.
+/// Returns fp8 values with the signs of `half`. A value is `nan` if `half` is a NaN, else the smaller of `result` and
+/// `largest`. `result` must have no sign.
 GC3_INLINE __m128i finishFloat8(__m128i result, short largest, short nan, __m128i half) {
   __m128i isNan = _mm_cmpgt_epi16(_mm_and_si128(half, _mm_set1_epi16(0x7fff)), _mm_set1_epi16(0x7c00));
   result = _mm_blendv_epi8(_mm_min_epi16(result, _mm_set1_epi16(largest)), _mm_set1_epi16(nan), isNan);
@@ -87,7 +87,8 @@ struct Block<Float8E4M3> {
     __m128i half = roundToHalf(values);
     __m128i magnitude = _mm_and_si128(half, _mm_set1_epi16(0x7fff));
     __m128i normal = roundedShift<7>(_mm_sub_epi16(magnitude, _mm_set1_epi16(8 << 10)));
-    // The ulp of 2^14 is the smallest subnormal, 2^-9, so the addition rounds there.
+    // The last bit of the float 2^14 has the value of the smallest subnormal, 2^-9, so the addition rounds to a
+    // multiple of it.
     __m256 aligner = _mm256_set1_ps(0x1p14f);
     __m256 aligned = _mm256_add_ps(_mm256_cvtph_ps(magnitude), aligner);
     __m256i places = _mm256_sub_epi32(_mm256_castps_si256(aligned), _mm256_castps_si256(aligner));
@@ -103,8 +104,9 @@ struct Reduction {
     if constexpr (op == ReduceOp::Prod)
       return _mm256_mul_ps(a, b);
     else if constexpr (op == ReduceOp::Min || op == ReduceOp::Max) {
-      // The min and max instructions return the second operand if either is NaN. NaN is detected with integers, because
-      // clang 14 would compare floats that were halves as halves, one by one.
+      // The min and max instructions return the second operand if either is NaN. This code detects NaN with integer
+      // instructions. If it compared floats that were converted from halves, clang 14 would compare the halves instead,
+      // one by one.
       __m256 result = op == ReduceOp::Min ? _mm256_min_ps(a, b) : _mm256_max_ps(a, b);
       __m256i magnitude = _mm256_and_si256(_mm256_castps_si256(b), _mm256_set1_epi32(0x7fffffff));
       __m256i isNan = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(0x7f800000));
@@ -119,7 +121,8 @@ struct Scaling {
   GC3_INLINE __m256 operator()(__m256 a, __m256) const { return _mm256_mul_ps(a, _mm256_set1_ps(scale)); }
 };
 
-/// dst[i] = operation(a[i], b[i]) for i < n. The last few elements pass through a padded block.
+/// Computes dst[i] = operation(a[i], b[i]) for i < n. If n is not a multiple of `lanes`, copies the last elements to
+/// padded blocks.
 template <typename T, typename Operation>
 GC3_INLINE void forEachBlock(void *dstBytes, const void *aBytes, const void *bBytes, size_t n, Operation operation) {
   constexpr size_t blockBytes = lanes * sizeof(T);

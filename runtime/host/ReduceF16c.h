@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions in half for processors with conversion instructions for half (F16C). Compilers do not select these
+// Reductions of half and fp8 for processors with conversion instructions for half (F16C). Compilers do not select these
 // instructions themselves.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace gc3::host {
 /// Simd::Avx2. Results have the same bits as those of the kernels for Simd::Baseline.
 ReduceKernel f16cKernel(core::ElementType type, core::ReduceOp op);
 
-/// dst[i] = src[i] * scale for i < n, for the same types and processors. `dst` can equal `src`.
+/// Computes dst[i] = src[i] * scale for i < n. `dst` can equal `src`. Types and processors as for f16cKernel().
 void f16cScale(core::ElementType type, void *dst, const void *src, size_t n, float scale);
 
 } // namespace gc3::host

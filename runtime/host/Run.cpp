@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter.
+// Runs the steps of thread blocks.
 #include "host/Run.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kern
     ranks[r].waits = view.waits;
     ranks[r].blocks = blocks.data() + first;
     ranks[r].operands = reinterpret_cast<Operand *>(nextOperands);
-    ranks[r].active = reinterpret_cast<Pending *>(nextActive); // null if the rank has no thread blocks
+    ranks[r].active = reinterpret_cast<Pending *>(nextActive); // empty if the rank has no thread blocks
     nextOperands += linesFor(firstScratchBuffer + view.scratchSlots.size(), operandsPerLine);
     nextActive += linesFor(view.threadBlocks.size(), pendingPerLine);
     for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {
@@ -62,7 +62,7 @@ Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kern
     }
     scratchMemory += layout.ranks[r].scratchBytes;
     ranks[r].initialLayouts[inputBuffer] = ranks[r].initialLayouts[outputBuffer] = layout.ranks[r].input;
-    ranks[r].initialLayouts[outputBuffer].firstSlot -= view.aliasOffset; // can wrap; at() wraps it back
+    ranks[r].initialLayouts[outputBuffer].firstSlot -= view.aliasOffset; // can wrap around; at() wraps back
   }
   allow(*loaded.asWritten, asWritten);
   allow(*loaded.inPlace, inPlace);
@@ -133,7 +133,8 @@ void Run::stepAndRecord(ThreadBlockState &block) {
   move<R>(block, false);
 }
 
-/// If `ahead` is true, nothing has been written to the rank's buffers yet, so originals can be read instead of copies.
+/// Runs one step. If `ahead` is true, no step has written to the rank's buffers yet, so the step reads its source there
+/// instead of in a staged copy.
 template <Run::TimeRecording R>
 void Run::move(ThreadBlockState &block, bool ahead) {
   const RankState &rank = ranks[block.rank];
@@ -184,8 +185,8 @@ void Run::move(ThreadBlockState &block, bool ahead) {
     block.step = 0;
 }
 
-/// Returns the counter to check before a blocked thread block is examined again. The counter only avoids useless
-/// checks: blocked() then reads the awaited state with the required memory order.
+/// Returns the counter that must change before a blocked thread block can step. sweepOnce() calls blocked() again only
+/// after the counter has changed. blocked() then reads the awaited state with the required memory order.
 Run::Pending Run::pendingOn(const ThreadBlockState &block, Blocked why) const {
   const auto index = static_cast<uint32_t>(&block - blocks.data());
   switch (why) {
@@ -204,8 +205,8 @@ Run::Pending Run::pendingOn(const ThreadBlockState &block, Blocked why) const {
   return {nullptr, 0, index};
 }
 
-/// A thread block runs at most one tile before the next one runs. Thread blocks work on the same data, and other ranks
-/// wait for each of them.
+/// A thread block runs at most one tile before the next thread block runs, because thread blocks work on the same data,
+/// and because other ranks wait for each of them.
 template <Run::TimeRecording R>
 bool Run::sweepOnce(RankState &state) {
   bool progress = false;
@@ -224,7 +225,7 @@ bool Run::sweepOnce(RankState &state) {
     }
     if (now == Blocked::Finished) {
       pending = state.active[--state.activeCount];
-      progress = true; // other thread blocks may wait for one that was in state Reader
+      progress = true; // another thread block may have waited for this one to leave state Reader
     } else {
       pending = pendingOn(block, now);
       ++i;
@@ -242,7 +243,7 @@ bool Run::sweep(uint32_t rank) {
 }
 
 void Run::expectMessages(uint32_t rank) const {
-  constexpr size_t mostBytes = 2048; // hardware prefetching handles larger messages as well
+  constexpr size_t mostBytes = 2048; // the processor itself prefetches the rest of a larger message
   for (uint32_t i = 0; i < ranks[rank].activeCount; ++i)
     if (const Fifo *fifo = blocks[ranks[rank].active[i].block].incoming)
       fifo->expectMessage(std::min(fifo->slotBytes, mostBytes));
@@ -266,8 +267,8 @@ void Run::sendAhead(uint32_t rank, Sharing kinds) {
       state.recording ? move<TimeRecording::On>(block, true) : move<TimeRecording::Off>(block, true);
     }
   }
-  // A rank that receives one of these messages may assume that the tile is staged. If all steps that read copies have
-  // been sent ahead, no copy is needed.
+  // A rank that receives one of these messages may assume that this rank has staged the tile. If all steps that read
+  // staged slots have run here, no copy is needed.
   if (!stages || sent == 0)
     return;
   if (readers == state.toStage->readers)

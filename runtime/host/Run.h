@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of one running program: its thread blocks as resumable state machines (the interpreter of GC3 section 4.4:
-// tile loop outside, instruction loop inside) and its FIFOs. A rank is the unit of scheduling: the thread that holds
-// the rank may step its thread blocks, so everything except the FIFO counters is private to the holder. The caller
-// decides the order of steps; see Executor and Adversary.
+// The state of one running program: its thread blocks and its FIFOs. A thread block is a resumable state machine: the
+// interpreter of GC3 section 4.4, with the tile loop outside and the instruction loop inside. A rank is the unit of
+// scheduling: only the thread that holds the rank may step its thread blocks, so all state except the FIFO counters is
+// private to the holder. The caller decides the order of steps; see Executor and Adversary.
 //
 // FIFOs persist across calls, so that a rank can begin its next call while other ranks are in this one.
 #pragma once
@@ -29,14 +29,14 @@ enum class Blocked : uint8_t { No, Staging, Wait, Message, Slot, Reader, Finishe
 struct alignas(cacheLine) ThreadBlockState {
   const bundle::fbs::Instruction *instructions = nullptr;
   uint32_t instructionCount = 0;
-  uint32_t firstStep = 0; ///< number of its first step in Program
+  uint32_t firstStep = 0; ///< number of the thread block's first step (Program::firstStep)
   uint32_t rank = 0;
   uint32_t sends = 0; ///< messages per tile
   Fifo *incoming = nullptr;
   Fifo *outgoing = nullptr;
   uint32_t step = 0;
   uint64_t tile = 0;
-  std::atomic<uint64_t> finishedSteps{0}; ///< over all tiles; guarded by holding the rank, like all fields
+  std::atomic<uint64_t> finishedSteps{0}; ///< over all tiles; only the rank's holder accesses it and the other fields
 };
 
 class Run {
@@ -47,7 +47,8 @@ public:
 
   const core::Program &program() const { return prog; }
 
-  /// tryHold tries to hold a rank and never waits. A new holder sees all writes of earlier holders.
+  /// Tries to hold a rank, without waiting. Returns whether the calling thread now holds it. A holder sees all writes
+  /// of earlier holders.
   bool tryHold(uint32_t rank) {
     std::atomic<bool> &held = ranks[rank].held;
     return !held.load(std::memory_order_relaxed) && !held.exchange(true, std::memory_order_acquire);
@@ -65,8 +66,9 @@ public:
 
   /// Runs the thread blocks of a held rank until all are blocked. Returns whether any made a step.
   bool sweep(uint32_t rank);
-  /// Runs only the sends into slots with which the thread blocks of a held rank begin. No other step is allowed before
-  /// all other ranks are known to have made the same call. Omits messages that skip their slots under any of `kinds`.
+  /// Runs the sends into FIFO slots that are the first steps of a held rank's thread blocks. A rank may run only such
+  /// steps until it knows that all other ranks have made the same call. Omits messages that can skip their slots under
+  /// any of `kinds`.
   void sendAhead(uint32_t rank, Sharing kinds);
   /// Prefetches the messages that other ranks have sent ahead to this held rank.
   void expectMessages(uint32_t rank) const;
@@ -78,13 +80,13 @@ public:
   void step(ThreadBlockState &block);
 
   std::span<ThreadBlockState> threadBlocks() { return blocks; }
-  /// Returns the bytes of memory that grow with the number of the program's steps.
+  /// Returns the bytes of the arrays that have an element for each step of the program.
   size_t memoryBytes() const {
     return (asWritten.own.size() + inPlace.own.size()) * sizeof(core::Transfers::StepTransfer);
   }
 
-  /// Describes which thread block waits for which, if none can move: the cycle first, then other thread blocks, at most
-  /// 16 lines. All ranks must be held.
+  /// Describes which thread block waits for which, if none can step. Lists the cycle first, then other thread blocks,
+  /// in at most 16 lines. All ranks must be held.
   std::string explainDeadlock() const;
 
 private:
@@ -105,8 +107,8 @@ private:
   /// The messages that can skip their slots with this layout, in calls of one kind of placement.
   struct Allowed {
     std::span<const core::Transfers::StepTransfer> steps;
-    std::vector<core::Transfers::StepTransfer> own; ///< a copy with fewer direct messages than Transfers allows
-    std::vector<bool> isFetchedFrom;                ///< by thread block: peers fetch messages that it sends
+    std::vector<core::Transfers::StepTransfer> own; ///< copy of Transfers::steps() with fewer messages that skip slots
+    std::vector<bool> isFetchedFrom; ///< indexed by thread block: its peer fetches messages that it sends
   };
   // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): fields that other threads read have their own lines
   struct alignas(linePair) RankState {
@@ -123,8 +125,8 @@ private:
     std::byte *staged = nullptr;                      ///< memory of the copies
     size_t stagedTileBytes = 0;
     Operand *operands = nullptr; ///< input, output and scratch buffers, in the order of Layout::buffers
-    /// The caller's input if it is separate from its place in the output: once with the input's slot numbers, once with
-    /// the output's.
+    /// The caller's input if it is not at its place in the output. The first entry has the input's slot numbers, the
+    /// second entry has the output's.
     Operand initial[2];
     core::BufferLayout initialLayouts[2];
     Pending *active = nullptr;
@@ -139,8 +141,8 @@ private:
     const RankState &state = ranks[rank];
     return initial && state.separate ? &state.initial[buffer] : &state.operands[buffer];
   }
-  /// Whether steps record times. This is a template parameter of a whole sweep, so that it costs nothing if nothing is
-  /// recorded.
+  /// Whether steps record times. It is a template parameter of a whole sweep, so that a sweep without recording has no
+  /// extra cost.
   enum class TimeRecording : bool { Off, On };
   template <TimeRecording R>
   bool sweepOnce(RankState &state);

@@ -10,9 +10,9 @@ using namespace bundle;
 using namespace common;
 using namespace core;
 
-/// A message skips its slot only if both sides have slots of equal lengths, because no step truncates it, and if
-/// sending it ahead is not better. Each message is decided independently: using a slot for one never prevents another
-/// from skipping its own.
+/// Sets `allowed` to the messages that skip their slots. Source and destination of such a message must have slots of
+/// equal lengths, because no step truncates the message. Messages that are better sent ahead use slots. Each message is
+/// decided independently: using a slot for one message never prevents another message from skipping its slot.
 void Run::allow(const Transfers &transfers, Allowed &allowed) const {
   const bool shortSlots = layout.count % slotsPerBlock(prog.info()) != 0;
   allowed.steps = transfers.steps();
@@ -47,7 +47,7 @@ bool Run::betterSentAhead(const Transfers::StepTransfer &step, const fbs::Instru
          (step.staged != Transfers::none ? mostStagedBytes : mostBytes);
 }
 
-/// Returns the source of a step.
+/// Returns where a step reads its source.
 Side Run::sourceOf(uint32_t step, uint64_t tile) const {
   const fbs::Instruction &inst = prog.instruction(step);
   const uint32_t rank = prog.rankOfStep(step);
@@ -66,7 +66,7 @@ Side Run::sentFrom(uint32_t step, uint64_t tile) const {
   return {operand(prog.rankOfStep(step), inst.dst_buffer(), false), inst.dst_index(), nullptr};
 }
 
-/// Returns the destination of a receiving step.
+/// Returns where a receiving step writes its message.
 Side Run::receivedAt(uint32_t step) const {
   const fbs::Instruction &inst = prog.instruction(step);
   return {operand(prog.rankOfStep(step), inst.dst_buffer(), false), inst.dst_index(), nullptr};

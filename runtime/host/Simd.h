@@ -18,7 +18,8 @@ inline constexpr Simd allSimd[] = {Simd::Baseline, Simd::Avx2, Simd::Avx512};
 #define GC3_SIMD_AVX2 __attribute__((target("avx2,f16c"), flatten))
 #define GC3_SIMD_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"), flatten))
 
-/// Returns whether the processor has F16C. Not every compiler knows this feature by name.
+/// Returns whether the processor has F16C. Uses the CPUID instruction, because not every compiler knows this feature by
+/// name.
 inline bool convertsHalf() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);

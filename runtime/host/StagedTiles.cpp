@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Staging for calls in place of programs with two buffers. The first step of a rank in each tile copies the input slots
-// that can be overwritten before they are read. There is space for only few tiles at a time.
+// Staging for calls in place if the program has two buffers. Before its first step of each tile, a rank copies the
+// input slots that can be overwritten before they are read. There is space for only a few tiles at a time.
 //
 // Waiting for space cannot deadlock a program that terminates with one tile. In the order that completes every step of
 // tile t before any step of tile t + 1, there is always space. A step that can run stays able to run whatever other
@@ -26,7 +26,8 @@ void Run::startStaging(uint32_t rank, const RankMemory &memory) {
 }
 
 /// Returns the thread block that must move before there is space for the next tile, or none. It is a thread block of
-/// the rank that has not completed the tile in that space, or one that still has to fetch a message of that tile.
+/// this rank that has not completed the tile whose copies are in that space, or a thread block of a peer that still has
+/// to fetch a message of that tile.
 uint32_t Run::stagingWaitsFor(const RankState &state) const {
   if (state.stagedTiles < layout.stagedTiles())
     return Program::none;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copies of a rank, by the program's alias and the call's placement:
-//   no alias, out of place: none. If a step writes the input or the input must be scaled: a private copy of the input
-//   no alias, in place: during the run, tile by tile, a copy of the input slots that can be overwritten before they are
-//     read. If these slots are unknown, a step writes the input, or it must be scaled: a private copy of the input
-//   input in output, placed like that: none
-//   input in output, out of place: the input is copied to its place in the receive buffer. If the reads of each step
-//     refer to only one of the two buffers (Transfers::separable): only the slots that no step writes
-//   output in input, placed like that: none
-//   output in input, out of place: a private copy of the input; the output is copied from it after the run
-// In place, but not as the alias says: also a private copy.
+// The copies that a rank makes depend on the program's alias and on the placement of the caller's buffers:
+//   no alias, out of place: none. But if a step writes the input, or the input must be scaled: a private copy of it
+//   no alias, in place: tile by tile during the run, copies of the input slots that can be overwritten before they are
+//     read. But if these slots are unknown, a step writes the input, or the input must be scaled: a private copy of it
+//   input in output, the caller's buffers overlap in the same way: none
+//   input in output, out of place: a copy of the input at its place in the receive buffer. But if each step reads from
+//     only one of the two buffers (Transfers::separable): a copy of only the slots that no step writes
+//   output in input, the caller's buffers overlap in the same way: none
+//   output in input, out of place: a private copy of the input. After the run, the output is copied from it
+// A call in place whose buffers overlap in another way than the program's also needs a private copy of the input.
 #include "host/Staging.h"
 
 #include "host/Copy.h"
@@ -31,12 +31,13 @@ std::byte *bytesOf(void *pointer) {
   return static_cast<std::byte *>(pointer);
 }
 
-/// Casts away const to scale aliased data in place, or to pass a buffer to the run.
+/// Removes `const`, to scale aliased data in place, or to pass a buffer to the run.
 std::byte *writable(const void *pointer) {
   return static_cast<std::byte *>(const_cast<void *>(pointer));
 }
 
-/// Copies data. A copy so large that its beginning has left the caches before its end is written bypasses them.
+/// Copies data. Bypasses the caches if the copy is so large that its beginning would leave them before its end is
+/// written.
 void copyPart(std::byte *to, const std::byte *from, size_t bytes) {
   constexpr size_t bytesWorthStreaming = 4 << 20;
   if (bytes < bytesWorthStreaming) {

@@ -31,7 +31,7 @@ struct RankMemory {
 /// The kinds of placement for which messages may skip their slots, given one rank's buffers. A call can use the kinds
 /// that all ranks have in common.
 enum class Sharing : uint8_t {
-  None = 0,      ///< copies must be made first
+  None = 0,      ///< none, because copies must be made first
   AsWritten = 1, ///< as LoadedProgram::asWritten allows
   InPlace = 2,   ///< as LoadedProgram::inPlace allows
   Either = 3
@@ -45,10 +45,10 @@ public:
   /// Plans the copies for all ranks and placements. Requirements and errors are those of core::Placer::plan.
   core::Outcome plan(const core::LoadedProgram &loaded, const core::Layout &layout, const core::Request &request);
 
-  /// Determines the placement of ranks' buffers.
+  /// Returns the object that determines the placement of ranks' buffers.
   const core::Placer &placer() const { return placing; }
 
-  /// Returns whether runs with this placement need reserve() first.
+  /// Returns whether a run with this placement needs the memory that reserve() allocates.
   bool needsReserve(uint32_t rank, core::Placement placement) const {
     return planOf(rank, placement).privateBytes != 0;
   }
@@ -74,7 +74,7 @@ private:
     bool scaleHere = false;   ///< before: scale the aliased input in place
     bool fromPrivate = false; ///< after: copy the output from private memory
     bool divide = false;      ///< after: divide for an integer average
-    bool separate = false;    ///< before: copy only slots that no step writes from the input to its place in the output
+    bool separate = false;    ///< before: copy to the output only those input slots that no step writes
     bool inPlace = false;     ///< see RankMemory
     size_t privateBytes = 0;  ///< size of the private memory
   };
@@ -94,7 +94,7 @@ private:
   core::ElementType type = core::ElementType::Float;
   core::Scaling scaling;
   std::vector<std::array<RankPlan, core::placementCount>> plans;
-  std::vector<size_t> privateOffset; ///< by rank
+  std::vector<size_t> privateOffset; ///< indexed by rank
   size_t privateBytes = 0;
   Memory staging;
 };

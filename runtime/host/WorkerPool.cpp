@@ -14,7 +14,7 @@ constexpr unsigned spinsBeforePark = 4000;
 }
 
 uint32_t machineThreads() {
-  static const uint32_t threads = std::max(1u, std::thread::hardware_concurrency()); // a system call
+  static const uint32_t threads = std::max(1u, std::thread::hardware_concurrency()); // one system call per process
   return threads;
 }
 
@@ -28,7 +28,7 @@ WorkerPool::~WorkerPool() {
     thread.join();
 }
 
-/// Enters the open task if it wants more helpers. Returns false if there is none.
+/// Works on the open task if it needs more helpers. Returns false if there is no such task.
 bool WorkerPool::help() {
   if (!open.load(std::memory_order_relaxed))
     return false;
@@ -84,8 +84,8 @@ void WorkerPool::threadMain() {
     std::unique_lock lock(mutex);
     parked.fetch_add(1, std::memory_order_seq_cst);
     uint64_t before = calls;
-    // The opener of a task sees no parked thread before `parked` rises, and then wakes none. Such a task is visible
-    // here.
+    // A thread that opened a task before `parked` increased saw no parked thread and woke none. This thread sees such a
+    // task here.
     if (!open.load(std::memory_order_seq_cst))
       wake.wait(lock, [&] { return calls != before || stopping.load(std::memory_order_relaxed); });
     parked.fetch_sub(1, std::memory_order_relaxed);

@@ -17,8 +17,8 @@ namespace gc3::host {
 /// Returns the number of threads that the machine can run at once, at least 1.
 uint32_t machineThreads();
 
-/// Returns whether a call can have more threads than the machine: `ranks` ranks in all, of which the calling thread
-/// runs `own`. Threads then yield instead of spinning.
+/// Returns whether a call can have more threads than the machine can run at once, if each thread runs `own` of `ranks`
+/// ranks. Threads then yield instead of spinning.
 inline bool crowded(uint32_t ranks, size_t own) {
   return (ranks + own - 1) / own > machineThreads();
 }

@@ -33,7 +33,7 @@ __device__ __forceinline__ Word bitsOf(P part, uint32_t index) {
     return static_cast<Word>(*reinterpret_cast<uint32_t *>(&part)) << 32 * index;
 }
 
-/// Applies `Parts::apply(op, a, b)` to each part of a word.
+/// Applies `Parts::apply(op, a, b)` to each pair of parts of two words.
 template <typename T, typename Parts>
 struct ByParts {
   static constexpr uint32_t elementBytes = sizeof(T);
@@ -121,8 +121,8 @@ struct PairParts {
   }
 };
 
-/// Reduces four fp8, in two pairs of half. GPUs before sm_90 would have to emulate the conversions, which takes minutes
-/// to compile. The host refuses such calls, as NCCL does.
+/// Reduces four fp8 as two pairs of half. GPUs before sm_90 would have to emulate the conversions, with code that takes
+/// minutes to compile. The host refuses such calls, as NCCL does.
 template <__nv_fp8_interpretation_t Kind>
 struct Fp8Parts {
   using Part = uint32_t;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// GC3_DEVICE marks a function that runs on a GPU, and on the host where tests emulate a GPU. GC3_ROLLED precedes a loop
-// that must not be unrolled: the loop is short, rare and inlined in many places, so unrolling only costs registers.
+// GC3_DEVICE marks a function that runs on a GPU, and in tests also on an emulated GPU on the host. GC3_ROLLED precedes
+// a loop that must not be unrolled: the loop is short, runs rarely and is inlined in many places, so unrolling would
+// only cost registers.
 #pragma once
 
 #ifdef __CUDACC__

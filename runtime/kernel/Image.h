@@ -11,17 +11,17 @@ inline constexpr uint32_t none = UINT32_MAX;
 
 /// The layout of messages in FIFO slots, and how a receiver detects a message.
 enum class Protocol : uint8_t {
-  Simple, ///< data, then a counter
-  LL,     ///< 4 bytes of data and 4 of flag in each store
-  LL128,  ///< 120 bytes of data and 8 of flag in each line of 128; needs a link that does not tear lines
+  Simple, ///< the sender stores the data, then increases a counter
+  LL,     ///< each store has 4 bytes of data and 4 bytes of flag
+  LL128,  ///< each line of 128 bytes has 120 bytes of data and 8 of flag; needs a link that does not tear lines
 };
 inline constexpr uint32_t protocolCount = 3;
 
 /// The reach of a fence or a strong access: the threads of one GPU, or the whole system.
 enum class Scope : uint8_t { Gpu, System };
 
-/// A buffer of a rank, as steps name it. All scratch buffers together are one buffer. A step on an aliased buffer names
-/// the buffer that contains it.
+/// A buffer of a rank, as steps name it. All scratch buffers together are one buffer. A step that uses an aliased
+/// buffer names the buffer that contains it.
 enum class Buffer : uint8_t { Input, Output, Scratch };
 inline constexpr uint32_t bufferKinds = 3;
 
@@ -30,7 +30,7 @@ struct alignas(8) StepImage {
   uint8_t opcode; ///< common::Opcode
   Buffer source;
   Buffer target;
-  uint8_t awaited; ///< not 0: some thread block of the rank waits for this step
+  uint8_t awaited; ///< not 0: another thread block of the rank waits for this step
   uint32_t count;  ///< slots moved
   uint32_t sourceSlot;
   uint32_t targetSlot;
@@ -59,17 +59,17 @@ struct ThreadBlockImage {
 /// Over a network (GIN) the peer's memory has no addresses here. The sender has slots of its own, and puts messages
 /// from them into the receiver's slots. Arrivals and free slots are counted by signals, to which the network adds.
 struct SendEnd {
-  std::byte *slots;      ///< the FIFO, at the receiver; over a network the sender's own slots
+  std::byte *slots;      ///< FIFO slots at the receiver; over a network, the sender's own slots
   uint64_t *arrived;     ///< at the receiver, Simple only: number of messages sent
   const uint64_t *freed; ///< at this rank: number of messages whose slots are free again
-  uint64_t *sent;        ///< at this rank, used by this thread block only: messages sent before this call
+  uint64_t *sent;        ///< at this rank, used only by this thread block: messages sent before this call
   uint32_t network;      ///< index in RankImage::networkSends, or none
 };
 struct ReceiveEnd {
-  const std::byte *slots;  ///< at this rank
-  const uint64_t *arrived; ///< at this rank
-  uint64_t *freed;         ///< at the sender
-  uint64_t *received;      ///< at this rank, used by this thread block only: messages received before this call
+  const std::byte *slots;  ///< FIFO slots at this rank
+  const uint64_t *arrived; ///< at this rank, Simple only: number of messages sent
+  uint64_t *freed;         ///< at the sender: number of messages whose slots are free again
+  uint64_t *received;      ///< at this rank, used only by this thread block: messages received before this call
   uint32_t network;        ///< index in RankImage::networkReceives, or none
 };
 
@@ -81,31 +81,32 @@ struct Signal {
 };
 struct NetworkSend {
   uint32_t peer;
-  Signal arrived;     ///< the peer's signal of the first slot; the ids of the other slots follow
-  Signal freed;       ///< this rank's signal
+  Signal arrived;     ///< the peer's signal for arrivals in the first slot; the ids for the other slots follow
+  Signal freed;       ///< this rank's signal for free slots
   const void *window; ///< the NCCL window in which both ranks have a part
-  uint64_t from, to;  ///< offsets of the first slot: in this rank's part and in the peer's part of the window, in bytes
+  uint64_t from, to;  ///< byte offsets of the first slot: in this rank's part of the window, in the peer's part
 };
 struct NetworkReceive {
   uint32_t peer;
-  Signal arrived;     ///< this rank's signal of the first slot
-  Signal freed;       ///< the peer's signal
-  uint32_t batch;     ///< number of free slots that are returned with one signal; the end of a call returns the rest
-  uint64_t *credited; ///< at this rank, used by this thread block only: slots returned before this call
+  Signal arrived;     ///< this rank's signal for arrivals in the first slot
+  Signal freed;       ///< the peer's signal for free slots
+  uint32_t batch;     ///< number of free slots that one signal returns; the end of a call returns the rest
+  uint64_t *credited; ///< at this rank, used only by this thread block: slots returned before this call
 };
 
 /// The dependency that a thread block waited for when the host stopped it.
 enum class Waiting : uint32_t { Nothing, Step, Message, Slot, Data };
 struct Report {
   Waiting what;
-  uint32_t step; ///< within the thread block
+  uint32_t step; ///< number within the thread block
   uint64_t tile;
 };
 
-/// The time of a step in nanoseconds, by the GPU's clock. `begin`: all dependencies are met, except that LL and LL128
-/// may still wait for data. `end`: the data is moved. All zeros: no step is recorded here.
+/// The times of a step in nanoseconds, by the GPU's clock. `begin` is the time when all dependencies are met; under LL
+/// and LL128 the step can still wait for data then. `end` is the time when the data has been moved. All fields are 0 if
+/// no step is recorded here.
 struct alignas(16) StepTimes {
-  uint64_t step; ///< within the thread block
+  uint64_t step; ///< number within the thread block
   uint64_t tile;
   uint64_t begin, end;
 };
@@ -120,12 +121,12 @@ struct RankImage {
   const NetworkSend *networkSends;
   const NetworkReceive *networkReceives;
   const void *network; ///< the machine's state for the network; null: no network
-  uint64_t *progress;  ///< by thread block: steps completed since the program was loaded, over all calls and tiles
-  uint64_t *tiles;     ///< by thread block, which alone uses its entry: tiles completed before this call
-  Report *reports;     ///< by thread block
+  uint64_t *progress;  ///< indexed by thread block: steps completed since the program was loaded
+  uint64_t *tiles;     ///< indexed by thread block, which alone uses its entry: tiles completed before this call
+  Report *reports;     ///< indexed by thread block
 };
 
-/// The slots of a buffer. Within a block, slots begin `slotElements` apart; the last slots of a block can be short or
+/// The shape of a buffer. Within a block, slots begin `slotElements` apart. The last slots of a block can be short or
 /// empty (docs/bundle.md).
 struct Shape {
   uint64_t blockElements;
@@ -148,7 +149,7 @@ inline constexpr uint32_t maxRanksPerLaunch = 32;
 /// The arguments of a launch.
 struct KernelArgs {
   const RankImage *ranks;             ///< the ranks of the launch
-  const BlockAssignment *assignments; ///< by block of the grid
+  const BlockAssignment *assignments; ///< indexed by block of the grid
   const uint32_t *stop;               ///< host memory: not 0 if all blocks must end at once
   uint64_t *running; ///< host memory, one word per grid block: 0 if idle, else a number that differs between calls;
                      ///< null: no watchdog
@@ -156,15 +157,15 @@ struct KernelArgs {
   uint64_t slotElements;
   uint64_t tileElements; ///< elements of one tile in each slot that a message moves
   uint64_t tiles;
-  uint64_t slotBytes;   ///< of a FIFO slot, flags included
+  uint64_t slotBytes;   ///< bytes of a FIFO slot, including flags
   uint64_t tileStride;  ///< data bytes between the tiles of consecutive slots in a message
   StepTimes *records;   ///< a ring for each block of the grid, in grid order; null: nothing is recorded
   uint32_t ringRecords; ///< records in a ring, a power of two
-  uint32_t slots;       ///< slots of each connection
+  uint32_t slots;       ///< FIFO slots of each connection
   Operation op;
   Scope peers; ///< scope of accesses between the ends of a connection: Gpu if one launch runs both ends. Ranks that
-               ///< share a GPU under NCCL see the same memory at different addresses, which only System covers
-  RankBuffers memory[maxRanksPerLaunch]; ///< by rank of the launch
+               ///< share a GPU under NCCL see the same memory at different addresses, so they need System
+  RankBuffers memory[maxRanksPerLaunch]; ///< indexed by rank of the launch
 };
 
 } // namespace gc3::kernel

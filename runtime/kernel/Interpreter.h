@@ -23,10 +23,10 @@ namespace gc3::kernel {
 /// Number of steps that a block holds in shared memory.
 inline constexpr uint32_t cachedSteps = 128;
 
-/// Position in a connection. It caches the next slot: a division by the slot count, which is not a constant, would
-/// dominate the time of a short step.
+/// Position in a connection. It caches the next slot, because a division by the slot count, which is not a constant,
+/// would dominate the time of a short step.
 struct ConnectionCursor {
-  uint64_t messages = 0; ///< since the connection was created
+  uint64_t messages = 0; ///< number of messages since the connection was created
   uint64_t slotUses = 0; ///< number of messages that have used slot `next`
   uint32_t next = 0;     ///< slot of the next message
 
@@ -45,7 +45,7 @@ struct ConnectionCursor {
 
 /// The shared memory of a block.
 struct BlockShared {
-  RankImage rank; ///< copy of the rank's image: after each acquire, loads of the original would miss the caches
+  RankImage rank; ///< copy of the rank's image, because loads of the original would miss the caches after each acquire
   StepImage stepCache[cachedSteps];
   uint32_t pollStopped;
   uint32_t moveStopped[2]; ///< indexed by `parity`: slow threads can still read one word while the other is written
@@ -85,7 +85,8 @@ private:
     machine.publish(call.running + machine.block(), number, Scope::System);
   }
 
-  /// Returns false after a stop. The counters in memory are then stale, and the connections must not be used again.
+  /// Runs all steps for all tiles. Returns false after a stop. The counters in memory are then stale, and the
+  /// connections must not be used again.
   GC3_DEVICE bool runTiles() {
     for (; tile != call.tiles; ++tile)
       for (uint32_t first = 0; first < stepCount; first += cachedSteps) {
@@ -133,8 +134,8 @@ private:
   }
 
   /// Waits until all puts of this call have landed, because their source memory can be freed after the call. A put has
-  /// landed when its slot is returned. Returns the slots of this rank's receives first, since the peer can wait at the
-  /// same place. Returns false after a stop.
+  /// landed when its slot is returned. Returns the slots of this rank's receives first, because the peer can be waiting
+  /// for them at the same place. Returns false after a stop.
   GC3_DEVICE bool drainNetwork(const ThreadBlockImage &block) {
     if constexpr (Machine::hasNetwork) {
       if (block.incoming != none && in.network != none) {
@@ -142,7 +143,7 @@ private:
         *rank.networkReceives[in.network].credited = credited;
       }
       if (block.outgoing != none && out.network != none && sent.messages != *rank.sends[block.outgoing].sent) {
-        stepNumber = stepCount - 1, --tile; // the last step of the last tile, for the report
+        stepNumber = stepCount - 1, --tile; // the report names the last step of the last tile
         if (!await(machine,
                    {nullptr, sent.messages, Waiting::Slot, Scope::System, rank.networkSends[out.network].freed},
                    call.stop)) {
@@ -255,7 +256,8 @@ private:
 
   static GC3_DEVICE Signal signalOfSlot(const Signal &first, uint32_t slot) { return {first.context, first.id + slot}; }
 
-  /// Lane 0 of each warp polls. Dependencies are assigned to warps round-robin. Returns false after a stop.
+  /// Waits for all dependencies of a step. Lane 0 of each warp polls. Dependencies are assigned to warps round-robin.
+  /// Returns false after a stop.
   GC3_DEVICE bool awaitDependencies(const StepImage &step, const OpcodeFlags &flags) {
     const uint32_t dependencies = step.waitCount + (Messages::countsArrivals && flags.receives) + flags.sends;
     if (dependencies == 0)
@@ -335,7 +337,7 @@ private:
   ConnectionCursor sent, received;
   uint64_t credited = 0; ///< over a network, in thread 0 only: number of slots returned
   uint64_t tile = 0;
-  uint32_t stepNumber = 0; ///< within the thread block
+  uint32_t stepNumber = 0; ///< number of the current step within the thread block
   uint32_t parity = 0;     ///< number of completed steps, modulo 2
 };
 

@@ -15,7 +15,8 @@ inline constexpr uint32_t mostThreads = 512;
 const void *kernelFor(core::ElementType type, Protocol protocol);
 
 /// Returns the kernel that multiplies elements before a sum (host::multiply). Arguments: to, from (can be equal to
-/// `to`), elements (64 bits), the factor's bits, and the factor's address, in memory that the GPU can read, or null.
+/// `to`), elements (64 bits), the factor's bits, and the factor's address. The address is null, or in memory that the
+/// GPU can read.
 const void *multiplyKernel(core::ElementType type);
 
 /// Returns the kernel that divides sums for an average of integers (host::divideForAverage). Arguments: to, from (can

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol LL128: a line has 128 bytes, 120 of data and then a flag of 8, which is the message's number. Eight
-// neighbouring lanes store a line together. On links that support this protocol the line arrives untorn, or its last 8
-// bytes arrive last.
+// Protocol LL128: a line of 128 bytes has 120 bytes of data, then a flag of 8 bytes, which is the message's number.
+// Eight neighbouring lanes store a line together. On links that support this protocol, the line arrives untorn, or its
+// last 8 bytes arrive last.
 //
 // Two lines hold 240 bytes of data, which are 15 packs, so that lanes can load and store buffers 16 bytes at a time.
 // Lanes 0 to 6 of a line each hold one of packs 0 to 6 and one of packs 8 to 14. Lane 7 holds pack 7, whose two halves
@@ -68,10 +68,11 @@ private:
     return {combine<Arithmetic>(op, a.first, b.first), combine<Arithmetic>(op, a.second, b.second)};
   }
 
-  /// The position of these packs in the data, and the valid bytes of each. Lane 7 has only the first pack.
+  /// The position of a lane's packs in the data, and the number of valid bytes in each pack. Lane 7 has only the first
+  /// pack.
   struct PackRange {
     uint64_t at;
-    uint32_t first, second; ///< bytes
+    uint32_t first, second; ///< valid bytes
 
     GC3_DEVICE PackRange(uint64_t offset, uint64_t end, uint32_t inLine) : at(offset) {
       const uint64_t left = offset < end ? end - offset : 0;
@@ -93,7 +94,8 @@ private:
     static constexpr uint32_t apart = lanesPerLine * sizeof(Pack), mostBytes = apart + sizeof(Pack);
   };
 
-  /// Lanes 0 to 6 can load data older than the flags that lane 7 loads. All lanes reload after the flags match.
+  /// Polls until the flags of the lines match. Lanes 0 to 6 can load data older than the flags that lane 7 loads, so
+  /// all lanes load again after the flags match. Returns false after a stop.
   static GC3_DEVICE bool receive(Machine &machine, const Motion &motion, const std::byte *at, uint32_t lineCount,
                                  uint32_t inLine, Pair &pair) {
     const bool isFlagLane = inLine == lanesPerLine - 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol LL: a line of 16 bytes holds 8 bytes of data, in two stores of 4 bytes of data and 4 bytes of flag each. A
-// store of 8 bytes arrives untorn, so the data has arrived if its flag has. This needs no fence and no counter, but
-// moves twice the bytes.
+// Protocol LL: a line of 16 bytes holds 8 bytes of data. It consists of two stores, each with 4 bytes of data and 4
+// bytes of flag. A store of 8 bytes arrives untorn, so data has arrived if its flag has arrived. The protocol needs no
+// fence and no counter, but moves twice as many bytes as the data has.
 //
-// The flag is the low half of the message's number. A line that was never written, or not written for 2^32 messages,
-// would match the flag by chance. So all lines of each slot are written once in 2^31 messages.
+// The flag is the low half of the message's number. A line that was never written, or was last written 2^32 messages
+// ago, could match the flag by chance. So all lines of each slot are written once in 2^31 messages.
 #pragma once
 
 #include "kernel/Message.h"
@@ -29,8 +29,8 @@ public:
          at += uint64_t{machine.threads()} * wordBytes) {
       const uint32_t own = bytesWithin(at, run.bytes);
       const uint64_t line = offset + at / wordBytes * lineBytesLL;
-      // Loads while the message is still in flight, and sends before it stores locally, because other ranks wait for
-      // the data.
+      // Loads local data first, while the message is in flight. Sends before it stores locally, because other ranks
+      // wait for the message.
       Word word = 0;
       if (motion.flags.reads)
         word = loadWord<elementBytes>(machine, run.source + at, own);
@@ -48,8 +48,8 @@ public:
     return true;
   }
 
-  /// Call after the runs of a message with `slotCount` slots. If a message is the slot's first in 2^31 messages, writes
-  /// the lines that the message does not use.
+  /// Call after all runs of a message with `slotCount` slots. If the message is the first of 2^31 messages in its FIFO
+  /// slot, writes the lines of that slot that the message does not use.
   static GC3_DEVICE void finish(Machine &machine, const Motion &motion, const KernelArgs &call, uint32_t slotCount,
                                 uint64_t nominalBytes) {
     if (!motion.flags.sends || motion.message.outNumber % (uint64_t{1} << 31) >= call.slots)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of a step by its opcode. Device code cannot index a table in host memory, so each column of the table
-// becomes a bit set.
+// Which operands a step has, by opcode. Device code cannot index common::opcodeTraits, a table in host memory, so each
+// column of the table becomes a bit set.
 #pragma once
 
 #include "gc3/Common/Opcode.h"
@@ -23,7 +23,7 @@ inline constexpr uint32_t reducing = opcodesThat(&common::OpcodeTraits::reduces)
 
 struct OpcodeFlags {
   bool receives, sends, reads, writes, reduces;
-  bool accumulates; ///< the first operand is the target
+  bool accumulates; ///< the step reads its target as the first operand
 
   GC3_DEVICE explicit OpcodeFlags(uint8_t opcode)
       : receives(receiving >> opcode & 1), sends(sending >> opcode & 1), reads(reading >> opcode & 1),

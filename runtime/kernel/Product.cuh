@@ -12,7 +12,7 @@
 
 namespace gc3::kernel {
 
-/// The multiplication of elements of type T, in type `Compute`. The bits of a factor (core/Factor.h) are those of a
+/// The multiplication of elements of type T, in type `Compute`. A factor's `bits` (core/Factor.h) are the bits of a
 /// `Compute`.
 template <typename T>
 struct Product {
@@ -65,7 +65,7 @@ struct Product<__nv_fp8_e4m3> : Fp8Product<__nv_fp8_e4m3, __NV_E4M3> {};
 template <>
 struct Product<__nv_fp8_e5m2> : Fp8Product<__nv_fp8_e5m2, __NV_E5M2> {};
 
-/// Multiplies. Integers wrap: they are multiplied in an unsigned type that is not promoted to a signed one.
+/// Returns a * b. Integers wrap: they are multiplied in an unsigned type that is not promoted to a signed type.
 template <typename C>
 __device__ __forceinline__ C product(C a, C b) {
   if constexpr (std::is_integral_v<C>) {
@@ -87,7 +87,7 @@ __device__ __forceinline__ T multiplied(T value, typename Product<T>::Compute fa
   return Product<T>::store(product(Product<T>::load(value), factor));
 }
 
-/// Divides an integer, in a type that is wide enough for every value and for n.
+/// Divides an integer, in a type that can hold every value of T, and n.
 template <typename T>
 __device__ __forceinline__ T divided(T value, uint32_t n) {
   using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that the interpreter needs from a GPU, in CUDA and PTX (sm_75 and later). Weak accesses are plain;
-// strong accesses name their scope. LL relies on vector accesses: each element of a vector is loaded and stored untorn
-// (PTX ISA, vector data types).
+// The operations that the interpreter needs from a GPU, in CUDA and PTX (sm_75 and later). Weak accesses are plain
+// loads and stores. Strong accesses name their scope. LL relies on vector accesses: each element of a vector is loaded
+// and stored untorn (PTX ISA, vector data types).
 #pragma once
 
 #include "kernel/Wait.h"
@@ -59,7 +59,8 @@ public:
       asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(global(at)), "l"(value) : "memory");
   }
 
-  // Scope .sys also on one GPU: a relaxed access orders nothing, so a wider scope does not cost more.
+  // These accesses use scope .sys even if both ranks share a GPU. A relaxed access orders nothing, so a wider scope
+  // does not cost more.
   __device__ __forceinline__ Pack loadFlagged(const std::byte *at) {
     Pack pack;
     asm volatile("ld.relaxed.sys.global.v2.b64 {%0, %1}, [%2];"
@@ -72,7 +73,8 @@ public:
     asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1, %2};" ::"l"(global(at)), "l"(pack.low), "l"(pack.high)
                  : "memory");
   }
-  /// Volatile accesses, as in NCCL: LL128 relies on the behaviour of links, not on the memory model.
+  /// Loads with a volatile access, as NCCL does, because LL128 relies on the behaviour of links, not on the memory
+  /// model.
   __device__ __forceinline__ Pack loadLine(const std::byte *at) {
     Pack pack;
     asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
@@ -81,7 +83,7 @@ public:
                  : "memory");
     return pack;
   }
-  /// A lane whose line does not exist passes null.
+  /// Stores with a volatile access, for the same reason. `at` is null in a lane that has no line.
   __device__ __forceinline__ void storeLine(std::byte *at, const Pack &pack) {
     __syncwarp(); // makes the lanes of a line store it together
     if (at)

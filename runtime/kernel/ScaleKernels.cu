@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels before and after a launch: they multiply elements before a reduction, or divide them afterwards.
+// The kernels that run before and after the interpreter. They multiply elements before a reduction, or divide them
+// after it.
 #include "kernel/Kernels.h"
 #include "kernel/Product.cuh"
 
@@ -21,7 +22,8 @@ struct alignas(16) ElementPack {
   T elements[size];
 };
 
-/// Changes each element. `to` and `from` can be equal. Accesses whole packs if both are aligned to 16 bytes.
+/// Stores change(element) at `to` for each element at `from`. `to` and `from` can be equal. Accesses whole packs if
+/// both are aligned to 16 bytes.
 template <typename T, typename Change>
 __device__ void changeEach(T *to, const T *from, uint64_t elements, Change change) {
   const bool areAligned = ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) & 15) == 0;

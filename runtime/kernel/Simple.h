@@ -34,7 +34,8 @@ public:
 
 private:
   static constexpr uint32_t elementBytes = Arithmetic::elementBytes;
-  /// store = first op second, or first if nothing is reduced. send = the same value.
+  /// The addresses of a step's data. The step stores `first op second` at `store`, or `first` if it does not reduce. If
+  /// the step both writes and sends, it stores the same value at `send`.
   struct Sides {
     const std::byte *first, *second;
     std::byte *store, *send;

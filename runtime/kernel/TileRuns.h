@@ -7,9 +7,9 @@
 
 namespace gc3::kernel {
 
-/// One run. Its local sides have `bytes`, which is less than `nominalBytes` if a slot is short. A message has space for
-/// the nominal bytes: the receiver's slot can be longer than the sender's, and the receiver does not know the sender's
-/// length. Bytes beyond the sender's data have any value.
+/// One run. In local buffers it has `bytes` bytes, which are fewer than `nominalBytes` if a slot is short. In a message
+/// it has `nominalBytes` bytes: the receiver's slot can be longer than the sender's, and the receiver does not know the
+/// sender's length. The bytes beyond the sender's data are undefined.
 struct TileRun {
   const std::byte *source;
   std::byte *target;

@@ -6,7 +6,7 @@
 
 namespace gc3::kernel {
 
-/// A condition to wait for: the counter, or the signal if `counter` is null, is at least `least`.
+/// The condition that a counter, or a signal if `counter` is null, is at least `least`.
 struct WaitCondition {
   const uint64_t *counter;
   uint64_t least;
@@ -15,10 +15,11 @@ struct WaitCondition {
   Signal signal;
 };
 
-/// Polls between two checks for a stop. A check reads host memory and takes more than a microsecond.
+/// Number of polls between two checks for a stop. A check reads host memory and takes more than a microsecond.
 inline constexpr uint32_t pollsPerStopCheck = 1024;
 
-/// Returns the counter's value. All writes that were published with the value are then visible to this thread.
+/// Returns the value of the counter or signal. All writes that were published with the value are then visible to this
+/// thread.
 template <typename Machine>
 GC3_DEVICE uint64_t read(Machine &machine, const WaitCondition &condition) {
   if constexpr (Machine::hasNetwork)
@@ -27,8 +28,8 @@ GC3_DEVICE uint64_t read(Machine &machine, const WaitCondition &condition) {
   return machine.acquire(condition.counter, condition.scope);
 }
 
-/// Waits in one thread. All writes that were published with the counter are then visible to this thread. Returns false
-/// after a stop.
+/// Waits until the condition is met. All writes that were published with the counter or signal are then visible to this
+/// thread. Returns false after a stop.
 template <typename Machine>
 GC3_DEVICE bool await(Machine &machine, const WaitCondition &condition, const uint32_t *stop) {
   for (uint32_t polls = 1; read(machine, condition) < condition.least; ++polls) {

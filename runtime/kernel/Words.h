@@ -9,7 +9,7 @@
 
 namespace gc3::kernel {
 
-/// Elements in memory order: the first element is in the lowest bits.
+/// A word of consecutive elements. The first element in memory is in the lowest bits.
 using Word = uint64_t;
 inline constexpr uint32_t wordBytes = 8;
 
@@ -110,7 +110,7 @@ GC3_DEVICE void storeWord(Machine &machine, std::byte *at, Word word, uint32_t b
     machine.template store<ElementBytes>(at + i, static_cast<Unit<ElementBytes>>(word >> 8 * i));
 }
 
-/// Loads the first `bytes` bytes of a pack, like loadWord. The caller may pass more than 16.
+/// Loads the first `bytes` bytes of a pack, like loadWord. `bytes` can exceed 16.
 template <uint32_t ElementBytes, typename Machine>
 GC3_DEVICE Pack loadPack(Machine &machine, const std::byte *at, uint32_t bytes) {
   if (bytes >= sizeof(Pack) && address(at) % sizeof(Pack) == 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection has a line of counters at its sender (0: slots freed, 1: messages sent) and one at its receiver (0:
-// messages arrived, 1: messages received). Its slots follow the receiver's line. The peer writes counter 0 of each
-// line. Over the network no peer writes counters: counter 0 is unused, the receiver has a counter 2 (slots returned),
-// and slots also follow the sender's line.
+// A connection has a line of counters at its sender (0: slots freed, 1: messages sent), and another line at its
+// receiver (0: messages arrived, 1: messages received). The peer writes counter 0 of each line. The FIFO slots follow
+// the receiver's line. If the connection uses the network, counter 0 is unused, because no peer writes counters. The
+// receiver's line then has a counter 2 (slots returned), and the sender's own slots follow the sender's line.
 #include "plan/ConnectionPool.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using namespace kernel;
 
 namespace {
 
-/// The counters of an end have lines of their own, because the rank polls them and its peer writes them.
+/// Returns a counter of a line. Each end has its own line, because the rank polls it and the peer writes it.
 uint64_t *counter(std::byte *line, uint32_t index) {
   return reinterpret_cast<uint64_t *>(line) + index;
 }

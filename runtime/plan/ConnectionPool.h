@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connections of a group of ranks, shared by programs. A rank can be in its next program while its peer still reads
-// a slot of the previous one, so FIFO memory never passes from one connection to another. A connection is permanent: it
-// stays between the same two ranks, and its counters persist across programs.
+// The connections of a group of ranks. All programs share them. A rank can be in its next program while its peer still
+// reads a slot of the previous one, so FIFO memory never passes from one connection to another. A connection is
+// permanent: it stays between the same two ranks, and its counters persist across programs.
 //
 // Ranks of one team can access each other's memory. A connection between two teams uses the network (Image.h): it has
 // slots at both ends, and signals instead of counters that a peer writes. Each rank numbers its own signals.
@@ -21,43 +21,44 @@ namespace gc3::plan {
 
 /// One rank's access to the network.
 struct NetworkRoute {
-  const void *machine = nullptr;     ///< state of the rank's machine for the network
+  const void *machine = nullptr;     ///< the machine's state for the network (RankImage::network)
   uint32_t contexts = 1;             ///< number of contexts, identical on all ranks; connections use them round-robin
-  std::vector<const void *> windows; ///< by piece
+  std::vector<const void *> windows; ///< indexed by piece
 };
 
 class ConnectionPool {
 public:
-  /// Addresses of parts, by piece and rank. The address of a rank can be null if no rank here has a connection with it.
+  /// Addresses of parts, indexed by piece, then rank. The address for a rank can be null if no rank of this process has
+  /// a connection with that rank.
   using Parts = std::vector<std::vector<std::byte *>>;
 
-  /// All ranks form one team.
+  /// Creates a pool in which all ranks form one team.
   explicit ConnectionPool(uint32_t rankCount) : ConnectionPool(std::vector<uint32_t>(rankCount)) {}
-  /// `teamOfRanks` is the team of each rank.
+  /// `teamOfRanks` has the team of each rank.
   explicit ConnectionPool(std::vector<uint32_t> teamOfRanks) : teams(std::move(teamOfRanks)), signals(teams.size()) {}
 
-  /// Returns the pool's numbers for a program's connections, in the program's order. The k-th connection between two
-  /// ranks, by channel, is the pool's k-th between them under this protocol. Creates missing connections, in a new
-  /// piece. Sizes must be identical for all programs of one protocol.
+  /// Returns the pool's numbers for a program's connections, in the program's order. The program's k-th connection from
+  /// one rank to another, in the order of channels, is the pool's k-th connection between these ranks under the
+  /// protocol. Creates missing connections in a new piece. Sizes must be identical for all programs of one protocol.
   std::vector<uint32_t> add(const core::Program &program, const SlotSizes &sizes);
 
   uint32_t pieces() const { return static_cast<uint32_t>(partBytes.size()); }
   /// Returns the bytes of a rank's part of a piece; a multiple of 128.
   uint64_t bytes(uint32_t piece, uint32_t rank) const { return partBytes[piece][rank]; }
-  /// Returns the number of connections that have slots at a rank, maximum over the ranks.
+  /// Returns the largest number of connections that have slots at one rank.
   uint64_t mostWithSlots() const;
-  /// Returns the number of signals of a rank, maximum over the ranks. Signals are numbered from 0.
+  /// Returns the largest number of signals of one rank. Signals are numbered from 0.
   uint32_t mostSignals() const { return *std::max_element(signals.begin(), signals.end()); }
   /// Returns the bytes of the largest part of a piece.
   uint64_t largestPart(uint32_t piece) const;
 
   bool overNetwork(uint32_t connection) const { return connections[connection].network; }
-  /// Return the ends of a connection. Parts must be zero initially.
+  /// Return the ends of a connection. The memory of the parts must be zero initially.
   kernel::SendEnd sendEnd(uint32_t connection, const Parts &parts) const;
   kernel::ReceiveEnd receiveEnd(uint32_t connection, const Parts &parts) const;
-  /// Returns the additional fields of a connection over the network. Signals must be zero initially.
+  /// Returns the additional fields of the sender, for a connection over the network. Signals must be zero initially.
   kernel::NetworkSend networkSend(uint32_t connection, const NetworkRoute &network) const;
-  /// Returns the additional fields of the receiver, which returns `batch` slots at a time.
+  /// Returns the additional fields of the receiver, which returns `batch` free slots at a time.
   kernel::NetworkReceive networkReceive(uint32_t connection, const Parts &parts, const NetworkRoute &network,
                                         uint32_t batch) const;
 
@@ -69,9 +70,9 @@ private:
     uint64_t sends;    ///< offset of the sender's counters in its part; over the network slots follow
     uint64_t receives; ///< offset of the receiver's counters in its part; slots follow
     uint32_t arrived;  ///< the receiver's signal for the first slot; the signals of the other slots follow
-    uint32_t freed;    ///< the sender's signal
+    uint32_t freed;    ///< the sender's signal for free slots
   };
-  /// Protocol, sender, receiver, and number of earlier connections between these ranks.
+  /// Protocol, sender, receiver, and number of earlier connections from this sender to this receiver.
   using Key = std::tuple<kernel::Protocol, uint32_t, uint32_t, uint32_t>;
   uint32_t make(uint32_t sender, uint32_t receiver, const SlotSizes &sizes, std::vector<uint64_t> &fresh);
 
@@ -79,14 +80,14 @@ private:
     return {connection % network.contexts, id};
   }
 
-  std::vector<uint32_t> teams;   ///< by rank
-  std::vector<uint32_t> signals; ///< by rank: number of signals
+  std::vector<uint32_t> teams;   ///< indexed by rank
+  std::vector<uint32_t> signals; ///< indexed by rank: number of signals
   std::map<Key, uint32_t> numbers;
   std::vector<Connection> connections;
-  std::vector<std::vector<uint64_t>> partBytes; ///< by piece and rank
+  std::vector<std::vector<uint64_t>> partBytes; ///< indexed by piece, then rank
 };
 
-/// The ends of a program's connections, from the pool.
+/// The ends of one program's connections in the pool.
 class ConnectionEnds {
 public:
   /// All arguments must outlive this object. `numbers` is a result of ConnectionPool::add. `network` can be null if no
@@ -95,7 +96,7 @@ public:
                  const NetworkRoute *network = nullptr)
       : pool(pool), numbers(numbers), parts(parts), network(network) {}
 
-  /// Returns the state of a rank's machine for the network, or null without a network.
+  /// Returns the machine's state for the network (RankImage::network), or null without a network.
   const void *machineNetwork() const { return network ? network->machine : nullptr; }
   /// Returns whether connection `connection` of the program uses the network.
   bool overNetwork(uint32_t connection) const { return pool.overNetwork(numbers[connection]); }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copies of a rank, by the program's alias and the call's placement:
-//   no alias, out of place: none. If a step writes the input or the input must be scaled: a private copy of the input
+// The copies that a rank makes depend on the program's alias and on the placement of the caller's buffers:
+//   no alias, out of place: none. But if a step writes the input, or the input must be scaled: a private copy of it
 //   no alias, in place: a private copy of the input
-//   input in output, placed like that: none
-//   input in output, out of place: the input is copied to its place in the receive buffer
-//   output in input, placed like that: none
-//   output in input, out of place: a private copy of the input; the output is copied from it after the kernel
-// In place, but not as the alias says: also a private copy. If buffers are padded, or one buffer of the rank is not
-// aligned to its elements: private copies of both buffers, which do not overlap.
+//   input in output, the caller's buffers overlap in the same way: none
+//   input in output, out of place: a copy of the input at its place in the receive buffer
+//   output in input, the caller's buffers overlap in the same way: none
+//   output in input, out of place: a private copy of the input. After the kernel, the output is copied from it
+// A call in place whose buffers overlap in another way than the program's also needs a private copy of the input. If
+// buffers are padded, or a buffer of the rank is not aligned to its elements, both buffers have private copies, which
+// do not overlap.
 #include "plan/CopyPlan.h"
 
 #include <algorithm>
@@ -77,7 +78,7 @@ uint64_t CopyPlan::privateBytes(uint32_t rank, Placement placement, const core::
   return paddedBytes(layout.input) * (copiesInput(rank, Placement::Apart) ? 2 : 1) + paddedBytes(layout.output);
 }
 
-/// Returns the inner buffer's address in the outer one.
+/// Returns the inner buffer's address in the outer buffer.
 std::byte *CopyPlan::inner(uint32_t rank, std::byte *outer) const {
   return outer + run->ranks[rank].aliasElement * run->elementSize;
 }
@@ -96,7 +97,7 @@ RankBuffers CopyPlan::planUnpadded(uint32_t rank, Placement placement, Ends ends
     addScaled(moves.before, memory, ends.input, layout.input.elements, ends.factor);
   if (intoOutput)
     addScaled(moves.before, inner(rank, ends.output), input, layout.input.elements, ends.factor);
-  else if (!copied && scaling.scales) // the input is in place for the program, so it is scaled there
+  else if (!copied && scaling.scales) // the program reads the caller's input, so it is scaled there
     addScaled(moves.before, input, input, layout.input.elements, ends.factor);
   if (view.alias != Alias::InputInOutput)
     result.buffers[static_cast<uint32_t>(Buffer::Input)] = input;
@@ -109,7 +110,7 @@ RankBuffers CopyPlan::planUnpadded(uint32_t rank, Placement placement, Ends ends
 
 void CopyPlan::addBlocks(const BufferLayout &to, std::byte *toMemory, const BufferLayout &from, std::byte *fromMemory,
                          uint32_t blocks, std::vector<StreamMove> &moves) const {
-  if (run == &caller) // then both layouts can have all blocks in one
+  if (run == &caller) // the layouts are equal, and can treat all blocks as one
     return addCopy(moves, toMemory, fromMemory, from.elements);
   const size_t size = run->elementSize;
   for (uint64_t block = 0; block < blocks; ++block)

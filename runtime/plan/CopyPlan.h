@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans the copies between a call's placement of one rank's buffers and the placement that a program expects. Like
-// host/Staging.h for the host executor, but with whole copies on a stream. Covers calls in place or not, scaled inputs,
-// blocks padded to whole slots, and buffers that are not aligned to an element, which kernels cannot access.
+// Plans the copies that a rank needs if the caller places its buffers differently from the program. The host executor
+// has host/Staging.h for this; here each copy is an operation on a stream. Covers calls in place and out of place,
+// scaled inputs, and blocks padded to whole slots. Also covers buffers that are not aligned to an element, which
+// kernels cannot access.
 #pragma once
 
 #include "core/Layout.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles are as large as a FIFO slot allows, and all have the same size.
+// Tiles are about as large as a FIFO slot allows. All have the same size, except that the last tile can be shorter.
 #include "plan/Geometry.h"
 
 #include "core/Layout.h"
@@ -37,7 +37,7 @@ uint64_t divideUp(uint64_t a, uint64_t b) {
 Shape shapeOf(const core::Program &program, uint32_t chunks, uint64_t count, uint64_t slotElements) {
   const uint64_t slots = std::max<uint64_t>(1, uint64_t{chunks} * program.info().subdivision());
   const uint64_t elements = *core::bufferElements(program.info(), 1, chunks, count);
-  bool whole = elements == slots * slotElements; // no short slots: runs continue across blocks
+  bool whole = elements == slots * slotElements; // no slot is short, so runs can cross blocks
   return whole ? Shape{UINT64_MAX, UINT32_MAX} : Shape{elements, static_cast<uint32_t>(slots)};
 }
 

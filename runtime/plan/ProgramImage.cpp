@@ -19,8 +19,8 @@ T *at(std::byte *base, size_t offset) {
   return reinterpret_cast<T *>(base + offset);
 }
 
-/// Returns the kernel's buffer, and adds its offset to `slot`: scratch buffers become one, and an aliased buffer is
-/// part of the other one.
+/// Returns the kernel's buffer that contains the program's buffer, and adds the offset in it to `slot`. The kernel has
+/// one buffer for all scratch buffers. An aliased buffer is a part of the rank's other buffer.
 Buffer locate(const RankView &view, uint8_t buffer, uint32_t &slot) {
   if (buffer >= firstScratchBuffer) {
     for (uint8_t k = firstScratchBuffer; k != buffer; ++k)
@@ -56,7 +56,7 @@ uint32_t indexOf(const std::vector<uint32_t> &connections, uint32_t connection) 
 
 } // namespace
 
-/// Reserves an array in cache lines of its own. Returns its offset.
+/// Reserves whole cache lines for an array. Returns the array's offset.
 template <typename T>
 size_t ProgramImage::reserve(size_t count) {
   size_t begin = total;

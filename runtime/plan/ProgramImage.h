@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of a program on one GPU, for the ranks that one launch runs there: all ranks on loopback, one rank under
-// NCCL. Connections are not part of it (ConnectionPool.h); the image only has the addresses of their ends.
+// The data of a program on one GPU, for the ranks that one launch runs. These are all ranks if they share the GPU
+// (LoopbackWorld), and one rank under NCCL. The image does not contain the connections (ConnectionPool.h), only the
+// addresses of their ends.
 #pragma once
 
 #include "plan/ConnectionPool.h"
@@ -9,21 +10,21 @@
 
 namespace gc3::plan {
 
-/// The layout of a piece of device memory: first the data that the kernel only reads, then counters and reports, which
-/// are 0 initially.
+/// The layout of an image in device memory. It begins with the data that the kernel only reads. Counters and reports
+/// follow, which are 0 initially.
 class ProgramImage {
 public:
   /// `program` must outlive this object. `slots` is the number of slots of each connection.
   ProgramImage(const core::Program &program, core::RankRange ranks, uint32_t slots);
 
-  size_t bytes() const { return total; }            ///< size of the piece, whose address must be a multiple of 128
-  size_t constantBytes() const { return constant; } ///< size of the constant data at its beginning
+  size_t bytes() const { return total; }            ///< size of the image, whose address must be a multiple of 128
+  size_t constantBytes() const { return constant; } ///< size of the constant data at the beginning of the image
   uint32_t blocks() const { return endBlock - firstBlock; } ///< number of blocks of the grid
   core::RankRange ranks() const { return range; }
 
-  /// Returns the constant data, for a piece at `base`. Sets the call's ranks, assignments and scope of peers.
+  /// Returns the constant data for an image at `base`. Sets `ranks`, `assignments` and `peers` of `call`.
   std::vector<std::byte> constants(std::byte *base, const ConnectionEnds &ends, kernel::KernelArgs &call) const;
-  /// Returns the address of the reports of all grid blocks, for a piece at `base`.
+  /// Returns the address of the reports of all grid blocks, for an image at `base`.
   const kernel::Report *reports(const std::byte *base) const;
 
 private:
@@ -42,7 +43,7 @@ private:
   const core::RankRange range;
   const uint32_t slots;
   const uint32_t firstBlock, endBlock;   ///< range of the program's thread blocks
-  std::vector<uint32_t> sends, receives; ///< connections that have an end here
+  std::vector<uint32_t> sends, receives; ///< connections whose sender, or receiver, is in `range`
   Offsets offsets{};
   size_t constant = 0, total = 0;
 };

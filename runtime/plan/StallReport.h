@@ -9,7 +9,7 @@
 
 namespace gc3::plan {
 
-/// `reports` has the reports of all thread blocks of these ranks, in their order.
+/// Returns the description. `reports` has the reports of all thread blocks of `ranks`, in their order.
 std::string stallReport(const core::Program &program, core::RankRange ranks, std::span<const kernel::Report> reports);
 
 } // namespace gc3::plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of all ranks' host buffers on a GPU.
+// Holds copies of all ranks' host buffers on a GPU.
 #pragma once
 
 #include "cuda/Resources.h"
@@ -13,12 +13,12 @@ namespace gc3::run {
 
 class Gpu {
 public:
-  /// `inputs` and `outputs`, host buffers by rank, must outlive this object. prepare() allocates equal sizes on the
-  /// GPU.
+  /// `inputs` and `outputs` are host buffers, indexed by rank. They must outlive this object. prepare() allocates
+  /// buffers of the same sizes on the GPU.
   Gpu(const cuda::Cuda &cuda, std::vector<host::Memory> &inputs, std::vector<host::Memory> &outputs)
       : cuda(cuda), inputs(inputs), outputs(outputs) {}
 
-  /// Allocates the stream and the buffers. Like all functions that follow, returns an error message or an empty string.
+  /// Allocates the stream and the buffers. Like the next functions, returns an error message or an empty string.
   std::string prepare();
   /// Copies all buffers to the GPU, or back. Waits for earlier calls and for the copies.
   std::string upload() { return copyAll(true); }
@@ -35,7 +35,7 @@ private:
   const cuda::Cuda &cuda;
   std::vector<host::Memory> &inputs, &outputs;
   cuda::OwnStream ownStream;
-  std::vector<cuda::DeviceMemory> memory[2]; ///< inputs, outputs
+  std::vector<cuda::DeviceMemory> memory[2]; ///< [0]: inputs, [1]: outputs
 };
 
 } // namespace gc3::run

@@ -69,7 +69,7 @@ struct Maker {
 
   T any(uint64_t i) const { return anyValue<T>(hash(i), sizeof(T) == 8 ? second(i) : hash(i)); }
 
-  /// Calls value(element, whether this rank is busy) for all elements.
+  /// Sets each element to value(element number, whether this rank is busy there).
   template <typename Value>
   void fill(Value value) const {
     uint64_t before = (first + kind.roundOffset) % kind.ranks * busy;
@@ -90,8 +90,8 @@ struct Maker {
   void integers() const {
     using U = std::make_unsigned_t<T>;
     using Bounds = std::numeric_limits<T>;
-    // A contribution c changes a wrapped sum by c or c - 2^bits. The quotients differ if both are at least 2n in
-    // magnitude, where n is the number of contributions.
+    // For averages: a contribution c changes a wrapped sum by c or c - 2^bits. The quotient changes if both are at
+    // least 2n in magnitude, where n is the number of contributions.
     constexpr U top = static_cast<U>(U{1} << (sizeof(T) * 8 - 1));
     const bool coarse = kind.contributions >= top / 2;
     const U least = coarse ? top : static_cast<U>(2 * kind.contributions);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input data: a hash of (seed, rank, element), so that every chunk of every rank differs from all others. A reduction
-// without one rank's contribution, or with one twice, differs by more than the tolerance of its check (Reference.h) at
-// each element where that rank is busy.
+// Makes input data from a hash of (seed, rank, element), so that every chunk of every rank differs from all others. A
+// rank is busy at an element if it contributes a value there that is not neutral. If a reduction lacks a busy rank's
+// contribution, or has it twice, the result differs by more than the tolerance of the check (Reference.h).
 //
-// If not all ranks can be busy, `busy` ranks take turns: on element e of round q, the ranks from busy * (e + q *
-// window) on, modulo the number of ranks. Each rank is busy once in any ceil(ranks / busy) consecutive elements or
-// rounds.
+// If not all ranks can be busy at once, they take turns. At element e of round q, `busy` ranks are busy: those from
+// rank busy * (e + q * window) on, modulo the number of ranks. `window` is the length of the shortest chunk. Each rank
+// is busy once in any ceil(ranks / busy) consecutive elements or rounds.
 //
-// Two cases are not covered: avg of int8 on more than 64 ranks and of uint8 on more than 128 (the quotient of a smaller
-// sum is 0); and a value that contains several chunks of one rank, which has more busy operands than counted here, so
-// that coarse types may hide one of them.
+// Two cases are not covered. One is avg of int8 on more than 64 ranks and of uint8 on more than 128, where the quotient
+// of one contribution is 0. The other is an output chunk that contains several chunks of one rank: it has more busy
+// operands than this code counts, so that a coarse type can hide one of them.
 #pragma once
 
 #include "Reduction.h"
@@ -19,12 +19,12 @@
 
 namespace gc3::run {
 
-/// The use of the values.
+/// The check for which the values are made.
 enum class Purpose : uint8_t {
   Copy, ///< any finite value
   Sum,  ///< narrow floats: small whole numbers with exact sums, 0 if not busy; other floats: 0.5 .. 1; integers: not 0
-  MulSum, ///< like Sum, also if the values of every other rank are doubled
-  Avg,    ///< narrow floats: 128 .. 192, normal after the division by up to 8192 ranks; integers: change quotients
+  MulSum, ///< like Sum; holds also if the values of every other rank are doubled
+  Avg,    ///< narrow floats: 128 .. 192, normal after the division by up to 8192 ranks; integers: change the quotient
   Prod,   ///< floats: 0.5 .. 0.75 and 1.5 .. 1.75, 1 on ranks that are not busy; integers odd, not 1
   Max,    ///< the busy rank has the largest value
   Min,    ///< the busy rank has the smallest value
@@ -55,8 +55,8 @@ constexpr uint32_t wholeNumbers(core::ElementType type) {
   return 0;
 }
 
-/// Returns how many ranks have a value that is not neutral (max, min: the extreme) in each element, 1 to `ranks`. The
-/// roundings of their reduction stay below one contribution.
+/// Returns how many ranks are busy at each element, 1 to `ranks`. Under max and min, the busy rank has the extreme
+/// value. With so few busy ranks, the rounding errors of a reduction stay below one contribution.
 constexpr uint32_t busyRanks(core::ElementType type, Purpose purpose, uint32_t ranks) {
   uint32_t whole = wholeNumbers(type), most = ranks;
   switch (purpose) {
@@ -77,10 +77,10 @@ struct InputKind {
   uint32_t ranks;
   uint32_t contributions; ///< divisor of averages
   uint64_t seed;
-  uint64_t roundOffset; ///< q * window
+  uint64_t roundOffset; ///< q * window, for round q
 };
 
-/// Writes `count` elements of `rank`'s input, the first being element `first`.
+/// Writes `count` elements of `rank`'s input to `data`, from element `first` on.
 void makeInput(const InputKind &kind, void *data, uint64_t first, uint64_t count, uint32_t rank);
 
 } // namespace gc3::run

@@ -59,7 +59,7 @@ void writeRows(std::FILE *file, const Options &options, const Summary &summary) 
 struct Target {
   std::string final; ///< `written` is renamed to this path; if both are equal, the file is written directly
   std::string written;
-  bool append = false; ///< for standard streams, which can be files that other processes write, too
+  bool append = false; ///< true for standard streams, which can be files that other processes write, too
 };
 
 Target findTarget(const std::string &path) {
@@ -93,7 +93,7 @@ std::string checkWritable(const std::string &path) {
   if (access(target.final.c_str(), F_OK) == 0 && access(target.final.c_str(), W_OK) != 0)
     return cannotWrite(path);
   if (target.written == target.final)
-    return {}; // opening a pipe can block, and its reader can notice
+    return {}; // not opened: opening a pipe can block, and its reader can notice
   int probe = open(target.written.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (probe < 0)
     return cannotWrite(path);
@@ -121,7 +121,7 @@ std::string checkOutputs(const Options &options) {
 }
 
 std::string writeJson(const std::string &path, const Options &options, const Summary &summary) {
-  if (path == "-") { // the caller flushes it, and reports errors
+  if (path == "-") { // the caller flushes stdout, and reports errors
     writeRows(stdout, options, summary);
     return {};
   }

@@ -26,8 +26,8 @@ double seconds() {
 
 } // namespace
 
-/// Returns the distance in elements from the send buffer's start to the receive buffer's if a rank runs in place, as
-/// NCCL places them.
+/// Returns the distance in elements from the start of the send buffer to the start of the receive buffer, for a rank
+/// that runs in place as NCCL defines it.
 int64_t Runner::inPlaceOffset(const Row &row, const Shape &shape, uint32_t rank) const {
   const common::StandardCollective *standard = common::findStandard(row.collective);
   if (!standard || !standard->hasParts())
@@ -39,7 +39,7 @@ int64_t Runner::inPlaceOffset(const Row &row, const Shape &shape, uint32_t rank)
   return isStandard ? standard->inPlaceOffset(rank, row.count) : 0;
 }
 
-/// Makes the inputs of a round, unless they are there already.
+/// Makes the inputs of a round, unless `inputs` already has them.
 void Runner::makeInputs(int round, uint64_t window, const InputKind &kind, const Shape &shape) {
   if (round == madeRound)
     return;
@@ -64,7 +64,7 @@ static uint64_t shortestChunk(const Chunks &chunks) {
   return std::max<uint64_t>(1, chunks.length(filled - 1));
 }
 
-/// Poisons the outputs. In place, then copies the inputs into them.
+/// Fills the outputs with a poison byte. If calls are in place, then copies the inputs into the outputs.
 void Runner::fillOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape) {
   parallelFor(outputs.size(), outputs.size() * shape.largest, [&](size_t r) {
     std::memset(outputs[r].data(), poison, std::max(shape.input[r], shape.output[r]) * elementSize);
@@ -108,7 +108,7 @@ std::string Runner::finish() {
     return {};
   std::string problem = gpu->synchronize();
   gc3Result_t result = gc3Success;
-  gc3CommGetAsyncError(comms[0], &result); // preferred, because a stopped kernel ends without a CUDA error
+  gc3CommGetAsyncError(comms[0], &result); // goes first, because a stopped kernel ends without a CUDA error
   return result == gc3Success ? problem : lastError("", result, comms[0]);
 }
 
@@ -123,7 +123,7 @@ std::string Runner::time(Placement placement, Row &row, gc3DataType_t type, Redu
       problem = finish();
     return seconds() - begin;
   };
-  if (iterations < 0) { // one run shows how many fit
+  if (iterations < 0) { // one run shows how many runs fit into the time
     double one = runs(1);
     iterations =
         std::max(1, static_cast<int>(std::min<double>(defaultIterations, defaultSeconds / std::max(one, 1e-9))));
@@ -145,7 +145,7 @@ Chunks Runner::chunksOf(int program, const Row &row, const std::vector<uint64_t>
   uint64_t larger = std::max<uint64_t>({info.input_chunks_per_block(), info.output_chunks_per_block(), 1});
   uint64_t slot = (row.count + larger * info.subdivision() - 1) / (larger * info.subdivision());
   uint64_t block = perBlock == larger ? row.count : 0;
-  // If this buffer has fewer chunks per block, the length of a block follows from any rank.
+  // If this buffer has fewer chunks per block, the length of a block follows from any rank that has the buffer.
   for (uint32_t r = 0; block == 0 && r < elements.size(); ++r) {
     const bundle::BundleResult<bundle::RankView> rank = file->rank(static_cast<uint32_t>(program), r);
     if (!rank.ok())
@@ -163,7 +163,7 @@ std::vector<uint64_t> Runner::inputSums(const Shape &shape, size_t elementSize) 
   return sums;
 }
 
-/// Poisons the outputs, and copies the buffers to the GPU if there is one.
+/// Calls fillOutputs(), and copies the buffers to the GPU if calls run there.
 std::string Runner::prepareOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape) {
   fillOutputs(placement, row, elementSize, shape);
   return gpu ? gpu->upload() : "";
@@ -191,7 +191,8 @@ CheckJob Runner::checkJob(Placement placement, const Row &row, gc3DataType_t typ
   return job;
 }
 
-/// Returns how many rounds it takes for every rank to be busy in every chunk, unless the options set the number.
+/// Returns the number of rounds after which every rank has been busy in every chunk, at most `mostRounds`. Returns the
+/// number in the options if it is set.
 int Runner::roundsOf(const InputKind &kind, uint64_t window) const {
   if (options.rounds != 0)
     return options.rounds;

@@ -18,8 +18,8 @@ namespace gc3::run {
 
 namespace {
 
-/// Parses a number with an optional unit of bytes: K M G T and KiB MiB GiB TiB are powers of 1024, KB MB GB of 1000, B
-/// is one.
+/// Parses a number with an optional unit of bytes: K M G T and KiB MiB GiB TiB are powers of 1024. KB MB GB are powers
+/// of 1000. B is 1.
 std::optional<uint64_t> parseSize(const std::string &text) {
   char *end = nullptr;
   if (text.empty() || text[0] < '0' || text[0] > '9' || text.find_first_of("xX") != std::string::npos)
@@ -115,8 +115,8 @@ bool storeCounts(const std::string &text, std::vector<uint64_t> &target) {
 enum class Backend : uint8_t { Any, Host, Cuda };
 
 struct Option {
-  const char *shortName; ///< or ""
-  const char *longName;  ///< or ""
+  const char *shortName; ///< "" if there is none
+  const char *longName;  ///< "" if there is none
   const char *value;     ///< name of the value in the help
   const char *help;
   bool (*set)(const std::string &, Options &);
@@ -257,7 +257,7 @@ void printHelp() {
     std::printf("  %-24s %-18s %s\n", name, "", help);
 }
 
-/// Prints the text of an option without a value. Returns false if `word` is no such option.
+/// Prints the text of an option without a value. Returns false if `word` is not such an option.
 bool printFor(const std::string &word) {
   if (word == "--help" || word == "-h")
     printHelp();
@@ -295,7 +295,7 @@ const char *typeName(gc3DataType_t type) {
 }
 
 Action parseOptions(int argc, char **argv, Options &options) {
-  const Option *forHost = nullptr, *forCuda = nullptr; // an option for one backend that was given
+  const Option *forHost = nullptr, *forCuda = nullptr; // given options that work only with this backend
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
     if (printFor(word))

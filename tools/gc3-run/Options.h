@@ -14,13 +14,13 @@ enum class Placement : uint8_t { OutOfPlace = 0, InPlace = 1 };
 
 struct Options {
   std::string bundle;
-  std::string collective; ///< empty: all
-  std::string program;    ///< empty: chosen by the dispatch table; "all": each one
+  std::string collective; ///< empty: all collectives
+  std::string program;    ///< empty: the program for each size; "all": each program
   uint64_t minBytes = 1 << 10;
   uint64_t maxBytes = 64 << 20;
   uint64_t factor = 2;
-  uint64_t stepBytes = 0;       ///< not 0: sizes grow by this instead of by the factor
-  std::vector<uint64_t> counts; ///< not empty: these element counts per block instead of sizes
+  uint64_t stepBytes = 0;       ///< if not 0, sizes grow by this number instead of by the factor
+  std::vector<uint64_t> counts; ///< if not empty, these element counts per block are run instead of sizes
   std::vector<gc3DataType_t> types = {gc3Float32};
   std::vector<Reduction> ops = {Reduction::Sum};
   int iterations = -1; ///< -1: up to 20, as many as fit into half a second
@@ -28,16 +28,16 @@ struct Options {
   bool check = true;
   bool outOfPlace = true;
   bool inPlace = true;
-  int rounds = 0;           ///< checked runs per row; 0: until every contribution shows, within a limit
-  bool onGpu = false;       ///< all ranks on the current GPU, else on the host
-  uint64_t ranksPerGpu = 0; ///< 0: as many as the program has
+  int rounds = 0;           ///< checked runs per row; 0: until every rank has contributed to every chunk
+  bool onGpu = false;       ///< true: all ranks run on the current GPU; false: on the host
+  uint64_t ranksPerGpu = 0; ///< 0: all ranks of the program
   gc3HostConfig_t host = GC3_HOST_CONFIG_INITIALIZER;
-  bool quiet = false; ///< no table
+  bool quiet = false; ///< true: print no table
   std::string json;   ///< a file, or - for standard output; empty: none
   std::string trace;  ///< a file; empty: none
 };
 
-/// The action after parsing.
+/// What main() does after parsing.
 enum class Action : uint8_t { Run, Exit, UsageError };
 
 /// Parses the command line. For --help, --version and --settings prints the text and returns Exit. After an error

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop over independent items on all cores, for making and checking data. Uses one core if threads would cost more
-// than they save.
+// Runs a loop over independent items on all cores, to make or check data. Uses one core if threads would cost more than
+// they save.
 #pragma once
 
 #include <algorithm>

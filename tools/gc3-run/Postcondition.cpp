@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expands the runs of the Check section and sorts output chunks by value (counting sort); linear in both.
+// Expands the runs of the Check section, and sorts output chunks by value with a counting sort. Takes time linear in
+// input and output chunks.
 #include "Reference.h"
 
 namespace gc3::run {
 
-// Limits, because a small file can describe many chunks with runs and shared rows. 1024 ranks of 65536 chunks each are
-// within the limits.
+// These limits are needed because a small file can describe many chunks with runs and shared rows. 1024 ranks of 65536
+// chunks each are within the limits.
 static constexpr size_t mostChunks = size_t{1} << 26;
 static constexpr uint32_t mostRepeats = 1 << 16;
 

@@ -9,7 +9,7 @@ namespace {
 
 using core::ElementType;
 
-/// Returns 1 or 2 as an element of the type, stored from the result's first byte on.
+/// Returns `value`, which is 1 or 2, as an element of the type. The element begins at the result's first byte.
 uint64_t elementOf(ElementType type, uint32_t value) {
   const auto number = static_cast<float>(value);
   uint64_t element = 0;

@@ -14,7 +14,7 @@ static_assert(static_cast<int>(Reduction::Avg) == gc3Avg);
 
 const char *nameOf(Reduction op);
 
-/// Returns the reduction of inputs after their multiplication.
+/// Returns the C API's operation that reduces the inputs after they have been multiplied.
 constexpr gc3RedOp_t builtIn(Reduction op) {
   return op == Reduction::MulSum ? gc3Sum : static_cast<gc3RedOp_t>(op);
 }
@@ -32,7 +32,7 @@ public:
   ~Operation();
   Operation(const Operation &) = delete;
   Operation &operator=(const Operation &) = delete;
-  gc3Result_t result() const { return made; } ///< of creating the handle
+  gc3Result_t result() const { return made; } ///< result of creating the handle
   gc3RedOp_t handle() const { return op; }
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// checkOutputs(): a work item is a segment of a value, computed in batches that fit into the first-level cache.
+// checkOutputs() divides each value into segments, which threads check in parallel. A segment is computed in batches
+// that fit into the first-level cache.
 #include "Reference.h"
 
 #include "Parallel.h"
@@ -19,7 +20,8 @@ namespace {
 constexpr uint64_t batchElements = 1024;
 constexpr uint64_t segmentElements = 64 * batchElements;
 
-/// The accumulation type: wraps like the type itself for integers, more precise for other types.
+/// The type in which the reference is accumulated. It wraps like the type itself for integers, and is more precise for
+/// other types.
 template <typename T>
 using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
                                 std::conditional_t<std::is_same_v<T, double>, long double, double>>;
@@ -75,7 +77,7 @@ template <typename T>
 struct Batch {
   Wide<T> sum[batchElements];
   Wide<T> magnitude[batchElements];
-  Wide<T> busy[batchElements]; ///< operands that are not neutral
+  Wide<T> busy[batchElements]; ///< number of operands that are not neutral
   T best[batchElements];       ///< result of min and max
 
   void begin(Reduction op, const T *x, uint64_t n) {
@@ -168,7 +170,7 @@ private:
     for (uint64_t at = begin; at < end; at += batchElements) {
       uint64_t n = std::min(batchElements, end - at);
       batch->begin(job.op, input(inputs[0], at), n);
-      for (size_t i = 0; i < inputs.size(); ++i) // factorOf() times; begin() has added the first input once
+      for (size_t i = 0; i < inputs.size(); ++i) // adds each factorOf() times; begin() has added the first once
         for (uint32_t times = i == 0; times < factorOf(job.op, inputs[i].rank); ++times)
           batch->add(job.op, input(inputs[i], at), n);
       finish(*batch, n, inputs.size());
@@ -183,7 +185,7 @@ private:
     if constexpr (!std::is_integral_v<T>) {
       bool average = job.op == Reduction::Avg;
       const Wide<T> divisor = average ? static_cast<Wide<T>>(job.contributions) : 1;
-      // The reference has rounding errors as well, though small ones.
+      // The relative error of the reference itself. It is small.
       const Wide<T> own = static_cast<Wide<T>>(operands) * (sizeof(Wide<T>) > 8 ? Wide<T>(0x1p-63) : Wide<T>(0x1p-52));
       const bool counted = !alwaysBusy<T>(job.op == Reduction::Prod);
       const bool sums = job.op == Reduction::Sum || job.op == Reduction::MulSum;
@@ -193,7 +195,7 @@ private:
         double roundings = std::max(0.0, busy - 1) + (average ? 1 : 0);
         double x = roundings * precision.unit + (average ? precision.reciprocal : 0);
         double tiny = precision.tiny * (average ? busy : job.op == Reduction::Prod ? 16 : 0);
-        double relative = x * (1 + x + x * x); // at least (1 + u)^k - 1 for the few roundings of coarse types
+        double relative = x * (1 + x + x * x); // an upper bound of (1 + u)^k - 1, since coarse types have few roundings
         batch.sum[i] /= divisor;
         Wide<T> bound = batch.magnitude[i] / divisor * (relative + own) + tiny;
         batch.magnitude[i] = batch.magnitude[i] <= exact ? Wide<T>(0) : bound;
@@ -212,7 +214,7 @@ private:
   }
   // NOLINTEND(bugprone-suspicious-memory-comparison)
 
-  /// Counts wrong elements in loops that vectorise, because usually there are none.
+  /// Counts wrong elements. These loops vectorise, and compare() searches for wrong elements only if there are any.
   uint64_t countWrong(const Batch<T> &batch, const T *__restrict got, uint64_t n, bool extreme) const {
     uint64_t bad = 0;
     if (extreme) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks outputs against the bundle's postcondition: compares every element that it names with the reduction of the
-// input chunks that it names, computed in higher precision. Each distinct value is computed once, in batches that fit
-// into the cache, and compared on all ranks that hold it.
+// Checks outputs against the bundle's postcondition. The postcondition names, for each output chunk, the input chunks
+// that it must combine. Every element is compared with their reduction, which is computed in higher precision. Each
+// distinct value is computed once, in batches that fit into the cache, and compared on all ranks that hold it.
 //
-// Tolerance: k operations that round have a relative error of at most (1 + u)^k - 1 of the sum of magnitudes, where u
-// is the type's unit roundoff (fp8: plus that of half, in which fp8 is computed). k is the number of additions whose
-// operands are not zero (multiplications: not one), counted per element; an average adds the roundings of the
-// reciprocal (fp8: in half) and of the product. Sums of the whole numbers of Inputs.h, integers, copies, min and max
-// are exact. Roundings below the normal range add an absolute error: none for sums; half the smallest subnormal number
-// for each scaled operand of an average; 16 times as much for products, because later factors enlarge it.
+// Tolerance: the error of k operations that round is at most (1 + u)^k - 1 times the sum of magnitudes. u is the type's
+// unit roundoff; for fp8, plus the unit roundoff of half, in which fp8 is computed. k is counted per element: it is the
+// number of additions whose operands are not zero, or of multiplications whose operands are not one. An average adds
+// the roundings of the reciprocal (for fp8, in half) and of the product. Copies, min, max, integers, and sums of the
+// whole numbers of Inputs.h are exact. Roundings below the normal range add an absolute error: none for sums; half the
+// smallest subnormal number for each scaled operand of an average; 16 times as much for products, because later factors
+// enlarge it.
 #pragma once
 
 #include "Reduction.h"
@@ -36,10 +37,11 @@ struct Chunks {
   }
 };
 
-/// The postcondition of one program, inverted: by value, the output chunks that must hold it.
+/// The postcondition of one program, inverted: it lists, for each value, the output chunks that must hold the value.
 class Postcondition {
 public:
-  /// `inputChunks[r]` and `outputChunks[r]` are numbers of chunks. Returns an error message, or an empty string.
+  /// `inputChunks[r]` and `outputChunks[r]` are the numbers of chunks in rank r's buffers. Returns an error message, or
+  /// an empty string.
   std::string load(const bundle::CheckView &view, const std::vector<uint64_t> &inputChunks,
                    const std::vector<uint64_t> &outputChunks);
 
@@ -50,7 +52,7 @@ public:
   size_t values() const { return inputBegin.size() - 1; }
   std::span<const Chunk> inputs(size_t value) const { return slice(inputList, inputBegin, value); }
   std::span<const Chunk> outputs(size_t value) const { return slice(outputList, outputBegin, value); }
-  /// Returns true if some output combines two or more inputs.
+  /// Returns true if an output chunk combines two or more input chunks.
   bool reduces() const { return anyReduction; }
 
 private:
@@ -62,13 +64,13 @@ private:
   bool anyReduction = false;
 };
 
-/// The data to compare, by rank.
+/// The data to compare. The vectors are indexed by rank.
 struct CheckJob {
   const Postcondition *postcondition;
   core::ElementType type;
   Reduction op;
   uint32_t contributions; ///< divisor of averages
-  double wholeNumbers;    ///< operands of sums are whole, and sums are exact up to this sum of magnitudes; 0: not so
+  double wholeNumbers;    ///< sums of whole operands are exact up to this sum of magnitudes; 0: not exact
   Chunks inputChunks, outputChunks;
   std::vector<const std::byte *> inputs, outputs;
 };

@@ -10,11 +10,11 @@
 
 namespace gc3::run {
 
-/// One placement of one row.
+/// The result of one placement of one row.
 struct Measurement {
   bool measured = false;
-  double microseconds = 0; ///< per run; 0 if not timed
-  double algbw = 0;        ///< in GB/s, 10^9 bytes per second
+  double microseconds = 0; ///< time of one run; 0: not timed
+  double algbw = 0;        ///< algorithm bandwidth in GB/s, 10^9 bytes per second
   double busbw = 0;
   bool checked = false;
   uint64_t wrong = 0;
@@ -29,7 +29,7 @@ struct Row {
   const char *type = "";
   const char *op = "none";
   int root = -1;
-  Measurement placement[2]; ///< by Placement
+  Measurement placement[2]; ///< indexed by Placement
 };
 
 /// The result of a run.
@@ -60,7 +60,7 @@ private:
   const Options &options;
 };
 
-/// Returns why a file cannot be written to `path`, or an empty string; leaves no file behind.
+/// Returns the reason why a file cannot be written to `path`, or an empty string. Leaves no file behind.
 std::string checkWritable(const std::string &path);
 /// Checks that all files that the options name are writable, and differ from the bundle and from each other. Returns an
 /// error message, or an empty string.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the rows of the table (programs and sizes) and the data of one row. Measure.cpp runs and checks it.
+// Chooses the rows of the table (programs and sizes), and prepares the data of one row. Measure.cpp runs and checks the
+// row.
 #include "Runner.h"
 
 #include "gc3/Common/StandardCollective.h"

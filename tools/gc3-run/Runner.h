@@ -16,7 +16,7 @@
 
 namespace gc3::run {
 
-/// The programs that serve the same calls: the rows of one table.
+/// The programs that serve the same calls. Their rows form one table.
 struct ProgramGroup {
   std::string collective;
   int ranks = 0;
@@ -37,7 +37,7 @@ public:
 
 private:
   struct Shape {
-    std::vector<uint64_t> input, output; ///< elements by rank
+    std::vector<uint64_t> input, output; ///< numbers of elements, indexed by rank
     uint64_t largest = 0;
   };
 
@@ -55,7 +55,8 @@ private:
                           const CheckJob &job, const InputKind &kind);
   CheckJob checkJob(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
                     int program, const Postcondition &post) const;
-  /// Returns how the input (or output) buffers of a program are cut into chunks. `elements`: by rank.
+  /// Returns how the input (or output) buffers of a program are cut into chunks. `elements` has the number of elements
+  /// of each rank's buffer.
   Chunks chunksOf(int program, const Row &row, const std::vector<uint64_t> &elements, bool output) const;
   int roundsOf(const InputKind &kind, uint64_t window) const;
   std::vector<uint64_t> inputSums(const Shape &shape, size_t elementSize) const;
@@ -78,11 +79,11 @@ private:
   const Options &options;
   const Table table;
   gc3Bundle_t bundle = nullptr;
-  std::unique_ptr<bundle::BundleFile> file; ///< for the Check sections
+  std::unique_ptr<bundle::BundleFile> file; ///< opened for its Check sections
   std::vector<ProgramGroup> groups;
   std::vector<gc3Comm_t> comms;
   std::map<int, std::unique_ptr<Postcondition>> postconditions;
-  std::vector<host::Memory> inputs, outputs; ///< by rank
+  std::vector<host::Memory> inputs, outputs; ///< indexed by rank
   std::unique_ptr<Gpu> gpu;                  ///< null: calls are made on the host
   uint64_t rowSeed = 0;                      ///< seed of the data in the row's first round
   int madeRound = -1;                        ///< the round whose inputs have been made; -1: none

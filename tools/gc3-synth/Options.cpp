@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of options, and which options can be combined.
+// Defines the options, and checks which options can be combined.
 #include "Options.h"
 #include "Task.h"
 #include "gc3/Synth/Synthesis.h"
@@ -150,7 +150,7 @@ bool check(const Table &table) {
   return true;
 }
 
-/// Returns the word in the form that a shell reads.
+/// Returns the word, in quotes if a shell needs them.
 std::string quoted(const std::string &word) {
   const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./";
   if (word.find_first_not_of(plain) == std::string::npos && !word.empty())

@@ -8,13 +8,13 @@
 
 namespace gc3::synth {
 
-/// The goal of the search. With the solver: one shape, the fewest steps, or the whole frontier between latency and
-/// bandwidth. With the greedy search: few rounds.
+/// The goal of the search. The solver looks for one shape (Instance), the fewest steps, or the whole frontier between
+/// latency and bandwidth (Pareto). The greedy search looks for few rounds.
 enum class Goal : uint8_t { Instance, LeastSteps, Pareto, FewRounds };
 
 struct CommandLine {
   std::string topology;   ///< a name, or a path that ends with .json
-  std::string collective; ///< a standard one, or FILE.gc3:NAME(ARGUMENTS)
+  std::string collective; ///< a standard collective, or FILE.gc3:NAME(ARGUMENTS)
   Goal goal = Goal::Instance;
   uint32_t steps = 0, rounds = 0; ///< shape for Goal::Instance
   uint32_t chunks = 0;            ///< 0: as few as possible
@@ -24,7 +24,7 @@ struct CommandLine {
   uint32_t maxSteps = 0;    ///< 0: ten more than the lower bound
   uint32_t timeLimit = 600; ///< seconds
   uint32_t progress = 10;   ///< seconds between reports of progress
-  uint32_t tries = 0;       ///< of the greedy search; 0: depends on the size of the problem
+  uint32_t tries = 0;       ///< tries of the greedy search; 0: depends on the size of the problem
   uint32_t roundsPerStep = 1;
   uint32_t seed = 0;
   std::string out = "-";
@@ -33,7 +33,7 @@ struct CommandLine {
   std::string spelled; ///< the command as typed, for comments in programs
 };
 
-/// Returns nothing after an error, which has been printed.
+/// Parses the command line. After an error, prints a message and returns nothing.
 std::optional<CommandLine> parseCommandLine(int argc, char **argv);
 
 } // namespace gc3::synth

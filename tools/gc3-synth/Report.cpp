@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes trials, and writes the files of programs. Each program of a frontier is for the sizes for which it is the
-// fastest: with alpha and beta of the topology, times are linear in sizes, and their lower envelope decides.
+// Describes trials, and writes the files of programs. Each program of a frontier serves the sizes for which it is the
+// fastest. Given the topology's alpha and beta, a program's time is a linear function of the size. The lower envelope
+// of these functions determines the sizes.
 #include "Report.h"
 #include "gc3/Algorithm/Print.h"
 #include "gc3/Support/JsonWriter.h"
@@ -39,8 +40,8 @@ std::string instanceOf(const Trial &trial) {
   return chunks + ", " + quantity(trial.shape.steps, "step") + ", " + quantity(trial.shape.rounds, "round");
 }
 
-/// Returns in which respects the algorithm is proven optimal; empty if in none. For an Allreduce, compares only
-/// algorithms that are a Reducescatter and an Allgather.
+/// Returns in which respects the algorithm is proven optimal; empty if in none. For an Allreduce, the comparison is
+/// only with algorithms that consist of a Reducescatter and an Allgather.
 std::string optimality(const Trial &trial) {
   std::string text;
   if (trial.fewestSteps)
@@ -67,7 +68,7 @@ std::string fraction(uint64_t numerator, uint64_t denominator) {
   return denominator == divisor ? text : text + "/" + std::to_string(denominator / divisor);
 }
 
-/// Returns a description of the L bytes in the paper's cost.
+/// Returns words that say which bytes L stands for in the paper's cost.
 std::string costUnit(const Task &task) {
   if (task.name == "allgather" || task.name == "gather")
     return "that each rank contributes";
@@ -83,12 +84,12 @@ std::string identifier(const std::string &text) {
   return result;
 }
 
-/// Returns the chunks of the larger of a rank's buffers, to which sizes of calls refer.
+/// Returns the number of chunks in the larger of a rank's buffers. The size of a call is the size of that buffer.
 uint32_t chunksOfCall(const Task &task) {
   return std::max(task.collective.input.total(), task.collective.output.total());
 }
 
-/// Returns the microseconds of a call of `bytes` bytes.
+/// Returns the estimated time of a call of `bytes` bytes, in microseconds.
 double microsecondsOf(const Trial &trial, double bytes) {
   return trial.cost.steps * trial.task.topology.alpha() +
          trial.cost.rounds * trial.task.topology.beta() * bytes / 1e6 / chunksOfCall(trial.task);
@@ -100,7 +101,8 @@ struct Choice {
   uint64_t from;
 };
 
-/// Returns the programs by sizes. Trials must be sorted: more and more steps, fewer and fewer rounds per chunk.
+/// Returns the fastest programs, in the order of their sizes. Trials must be sorted so that steps increase and rounds
+/// per chunk decrease.
 std::vector<Choice> envelope(const Result &result) {
   std::vector<Choice> choices;
   for (size_t index : result.found) {
@@ -154,7 +156,7 @@ std::string aboutProgram(const Trial &trial) {
   return text + (shown.empty() ? "" : "; " + shown) + (needed.empty() ? "" : "; " + needed) + ".";
 }
 
-/// Returns the name that a program at `out` must use for a file that gc3-synth finds at `path`.
+/// Returns the path by which a program in the file `out` must import the file at `path`.
 std::string importPath(const std::string &path, const std::string &out) {
   std::error_code error;
   if (out == "-" || std::filesystem::path(path).is_absolute())
@@ -238,7 +240,7 @@ std::string programs(const CommandLine &line, const Result &result) {
       for (const std::string &import : trial.task.imports)
         program.imports.push_back(importPath(import, line.out));
     program.name = identifier(trial.task.name + "_" + trial.task.topology.name);
-    if (!trial.task.imports.empty()) // an imported file may have an `at`
+    if (!trial.task.imports.empty()) // an imported file may already define `at`
       program.at += "_" + program.name;
     if (choices.size() > 1)
       program.name += "_" + std::to_string(trial.cost.steps) + "_" + std::to_string(trial.cost.rounds);

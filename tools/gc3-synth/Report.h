@@ -12,7 +12,7 @@ std::string describe(const Trial &trial);
 /// Returns the text of a file with a program for each algorithm that is the fastest for some sizes.
 std::string programs(const CommandLine &line, const Result &result);
 
-/// Returns all trials as JSON: the request, the bounds, and the result.
+/// Returns the request and all trials as JSON. A trial has its shape, its bounds and its result.
 std::string json(const CommandLine &line, const Result &result);
 
 } // namespace gc3::synth

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Solves one instance, finds the fewest steps, or runs the greedy search or the Pareto procedure of the paper
-// (algorithm 1). For more and more steps, this procedure tries the shapes with that many steps and up to k more rounds,
-// from the fewest rounds per chunk on, until one has an algorithm.
+// (algorithm 1). The Pareto procedure increases the number of steps. For each number it tries shapes with up to k more
+// rounds than steps, and finds the most chunks for each shape. It ends when a result is bandwidth-optimal.
 #include "Search.h"
 #include "gc3/Greedy/Greedy.h"
 #include "gc3/Support/Quantity.h"
@@ -82,7 +82,7 @@ private:
       return solve(on, demand, {shape.steps / parts, shape.rounds / parts}, options);
     });
     trial.tries.reset();
-    options.reportTry = nullptr; // refers to this trial
+    options.reportTry = nullptr; // the function refers to this trial
     return conclude(std::move(trial), begin);
   }
 
@@ -109,7 +109,7 @@ private:
     result.trials.push_back(std::move(trial));
     options.deadline = end;
     if (line.goal != Goal::Instance && options.isOver())
-      isUnknown = true; // more shapes would follow
+      isUnknown = true; // further shapes were not tried
     return !options.isOver();
   }
 
@@ -144,7 +144,7 @@ private:
     conclude(std::move(trial), begin);
   }
 
-  /// Tries more and more steps until one number has an algorithm, so that smaller numbers are excluded first.
+  /// Tries increasing numbers of steps until one has an algorithm. All smaller numbers have been excluded then.
   void leastSteps(const Task &only) {
     for (uint32_t steps = std::max(1u, bounds.steps); steps <= mostSteps(); steps += stride(only)) {
       const Shape shape = {steps, steps + line.extraRounds / stride(only) * stride(only)};
@@ -155,8 +155,8 @@ private:
     }
   }
 
-  /// Tries `units` units of chunks. Keeps only the last of several results with equally many steps, because each is
-  /// better than the one before it. Returns whether the search can continue.
+  /// Tries `units` units of chunks. If several results have the same number of steps, keeps only the last, because each
+  /// is better than the one before it. Returns whether the search can continue.
   bool attemptUnits(Shape shape, uint32_t units) {
     std::optional<Task> each = task(units * unit);
     if (!each) {
@@ -174,9 +174,10 @@ private:
     return true;
   }
 
-  /// Finds the most chunks for a shape, if the result is better than the best so far. An algorithm without some of its
-  /// chunks is one for fewer chunks. So the number that the bound allows is tried first, and then more and more chunks
-  /// until there is no algorithm. Returns whether the search can continue.
+  /// Finds the most chunks for which the shape has an algorithm. Tries only numbers that are better than the best
+  /// result so far. First tries the largest number that the bound allows. If that fails, tries increasing numbers until
+  /// one has no algorithm. Larger numbers have none either, because an algorithm for more chunks contains one for
+  /// fewer. Returns whether the search can continue.
   bool mostChunks(Shape shape) {
     const uint64_t bound = bounds.crossing ? shape.rounds * bounds.bandwidth / bounds.crossing : 1;
     const double sendsOfUnit = static_cast<double>(chunksOfUnit) * topology.linkCount() * shape.steps;
@@ -210,8 +211,8 @@ private:
   std::string &error;
   Options options;
   Clock::time_point end;
-  uint32_t unit = 1, chunksOfUnit = 1; ///< chunks per unit, as the user counts them, and as the solver does
-  Bounds bounds;                       ///< of one unit of chunks
+  uint32_t unit = 1, chunksOfUnit = 1; ///< chunks per unit: as the user counts them, as the solver counts them
+  Bounds bounds;                       ///< bounds for one unit of chunks
   double best = 0;                     ///< fewest rounds per unit that were found; 0: none yet
   bool isFound = false, isOptimal = false, isUnknown = false;
   Result result;

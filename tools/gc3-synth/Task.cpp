@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives by name: the compiler's front end evaluates a program without steps that implements the collective, so
-// that the solver's demand is what the language means. The paper's section 3.6 says which collectives are inverses of
-// each other.
+// Makes tasks from the names of collectives. The compiler's front end evaluates a program without steps that implements
+// the collective, so that the solver's demand agrees with the language. The paper's section 3.6 says which collectives
+// are inverses of each other.
 #include "Task.h"
 #include "gc3/Common/StandardCollective.h"
 #include "gc3/Sema/Sema.h"
@@ -14,14 +14,16 @@ namespace gc3::synth {
 
 namespace {
 
-/// Returns the collective whose inverse on the reversed topology is `collective`; empty if it is found directly.
+/// Returns the collective whose inverse on the reversed topology is `collective`, or the first half of it for an
+/// Allreduce. Returns an empty string if algorithms for `collective` are found directly.
 llvm::StringRef inverseOf(llvm::StringRef collective) {
   if (collective == "reduce_scatter" || collective == "allreduce")
     return "allgather";
   return collective == "reduce" ? "broadcast" : "";
 }
 
-/// Returns what a program for a standard collective implements; `inPlace` may be empty.
+/// Returns the text after `implements` in a program for a standard collective. Omits the placement if `inPlace` is
+/// empty.
 std::string promiseOf(llvm::StringRef name, uint32_t ranks, uint32_t chunks, uint32_t root, llvm::StringRef inPlace) {
   const common::StandardCollective *standard = common::findStandard(name);
   std::string text = (name + "(ranks = " + std::to_string(ranks)).str();
@@ -31,11 +33,12 @@ std::string promiseOf(llvm::StringRef name, uint32_t ranks, uint32_t chunks, uin
   return text + (inPlace.empty() ? "" : (", inplace = " + inPlace).str()) + ")";
 }
 
-constexpr llvm::StringLiteral madeProgram = "-"; ///< the name of the file that holds a made program
+constexpr llvm::StringLiteral madeProgram = "-"; ///< file name of a program that gc3-synth makes
 
-/// Errors in the program that gc3-synth makes from its options have no place that the user knows.
+/// Appends the errors to `error`. If the error is in the program that gc3-synth makes from its options, omits the
+/// place, because the user does not know that program.
 void printErrors(const Diagnostics &diags, std::string &error) {
-  if (diags.all().empty()) // stopped
+  if (diags.all().empty()) // the evaluation was stopped
     return;
   llvm::raw_string_ostream out(error);
   const Diagnostic &first = diags.all().front();

@@ -13,11 +13,11 @@ namespace gc3::synth {
 /// The promise of a program, and the demand for the solver.
 struct Task {
   topology::Topology topology;
-  std::string name;       ///< of the collective
+  std::string name;       ///< name of the collective
   std::string implements; ///< the collective with its arguments
   std::vector<std::string> imports;
   bool hasPlacement = false;
-  uint32_t chunks = 0; ///< as the user counts them
+  uint32_t chunks = 0; ///< number of chunks, as the user counts them
   ir::Collective collective;
   algorithm::Demand demand;
 
@@ -30,9 +30,9 @@ struct Task {
 
 /// The description of a task, as on the command line.
 struct Request {
-  std::string collective; ///< a standard one or FILE.gc3:NAME(ARGUMENTS)
+  std::string collective; ///< a standard collective, or FILE.gc3:NAME(ARGUMENTS)
   uint32_t chunks = 0, root = 0;
-  bool inPlace = false;             ///< of an Alltoall
+  bool inPlace = false;             ///< only for an Alltoall
   std::function<bool()> stops = {}; ///< called several times a second; true stops makeTask(); may be empty
 };
 
@@ -40,13 +40,15 @@ struct Request {
 uint32_t chunkUnit(const std::string &collective, uint32_t ranks);
 bool isCustom(const std::string &collective);
 
-/// Returns nothing after an error, with a message in `error`, or if stopped; then `error` is empty.
+/// Returns nothing after an error, and sets `error` to a message. Also returns nothing if `stops` returned true;
+/// `error` is then empty.
 std::optional<Task> makeTask(const topology::Topology &topology, const Request &request, std::string &error);
 
-/// Returns true if the shape is possible: both halves of an Allreduce have equally many steps and rounds.
+/// Returns false if the task cannot have the shape. An Allreduce needs even numbers, because its two halves have the
+/// same number of steps and of rounds.
 bool isShapeOf(const Task &task, Shape shape);
-/// Finds an algorithm for a topology and a demand. findBy() calls it for each part of a task, of which an Allreduce has
-/// two.
+/// Finds an algorithm for a topology and a demand. findBy() calls this function for each part of a task. An Allreduce
+/// has two parts.
 using Finder = std::function<Outcome(const topology::Topology &, const algorithm::Demand &)>;
 Outcome findBy(const Task &task, const Finder &find);
 

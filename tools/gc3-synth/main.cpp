@@ -22,7 +22,8 @@ static int fail(const std::string &message) {
   return 1;
 }
 
-/// Returns a hint at the family that the user can mean; empty if there is such a family, or none is near.
+/// Returns a suggestion of the family that the user may have meant. Returns an empty string if the family exists, or if
+/// no family has a similar name.
 static std::string suggestFamily(llvm::StringRef name) {
   const llvm::StringRef wanted = name.substr(name.find('*') + 1).split(':').first;
   std::vector<std::string> families;
@@ -60,7 +61,7 @@ static int listTopologies() {
   return 0;
 }
 
-/// Returns the number of words as the language counts them, without comments.
+/// Returns the number of tokens in the text, as the language counts them. Ignores comments.
 static size_t words(llvm::StringRef text) {
   size_t count = 0;
   bool isInside = false;

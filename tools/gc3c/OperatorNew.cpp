@@ -7,11 +7,11 @@
 
 /// Blocks of this size or more get their own pages.
 static constexpr size_t large = size_t(64) << 10;
-/// Address space of the pool, more than there is memory.
+/// Size of the pool's address space. It exceeds the memory of any machine.
 static constexpr size_t space = size_t(1) << 40;
 
-/// The pool is never destroyed, because blocks in it may be freed at the very end. If there is no address space, as
-/// under a limit, the pool allocates nothing, and all blocks come from malloc.
+/// The pool is never destroyed, because destructors can free its blocks until the process ends. If the system refuses
+/// the address space, for example because of a limit, the pool allocates nothing, and all blocks come from malloc.
 static gc3::PagePool &pool() {
   alignas(gc3::PagePool) static char place[sizeof(gc3::PagePool)];
   static gc3::PagePool &made = *new (place) gc3::PagePool(space);

@@ -17,7 +17,7 @@
   std::_Exit(1);
 }
 
-/// Flushes standard output. If it could not be written, reports an error instead of the abort in LLVM.
+/// Flushes standard output. If it could not be written, reports an error and exits; otherwise LLVM would abort.
 static void finishOutput() {
   llvm::outs().flush();
   if (!llvm::outs().has_error())
