@@ -41,5 +41,6 @@ endfunction()
 function(gc3_unit_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   gc3_executable(${name} SOURCES ${ARG_SOURCES} LINK ${ARG_LINK} GTest::gtest_main)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>) # compiles in two thirds of the time
   add_test(NAME unit.${name} COMMAND ${name})
 endfunction()
