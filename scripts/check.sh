@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks what scripts/test.sh does not check: the format, the site of the documentation, Debian packages, the page of
-# --emit=html in a browser, the code with clang and clang-tidy, and the tests under sanitizers.
+# Checks what scripts/test.sh does not: format, the site of the documentation, Debian packages, the page in a browser, clang,
+# sanitizers, clang-tidy. With --deep also the sweeps that take hours: for releases, and once a week (CONTRIBUTING.md).
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -39,11 +39,30 @@ for example in examples/*.gc3; do
   step "tsan-$(basename "$example" .gc3)" "a race, or a wrong element" \
     build/tsan/tools/gc3-run/gc3-run "$bundle" --program all --count 0,1,1000,40000 --workers 4
 done
-build tidy grammar/generated/GC3Parser.h GC3BundleSchema # only generated headers and compile_commands.json
-say "clang-tidy"
-built() { # prints the sources that the build `tidy` compiles; this build has no CUDA
-  for source in "${sources[@]}"; do
-    if grep -qF "\"file\": \"$root/$source\"" build/tidy/compile_commands.json; then echo "$source"; fi
-  done
+
+# Prints the sources that clang-tidy checks: those that the last 20 commits changed, or all with --deep.
+sources_to_tidy() {
+  local since source
+  since=$(git rev-parse --quiet --verify HEAD~20) || since=$(git hash-object -t tree /dev/null)
+  if [ $deep = yes ]; then since=$(git hash-object -t tree /dev/null); fi
+  git diff --name-only --diff-filter=d "$since" -- '*.cpp' | grep -v '^test/\|^bench/\|generated' | while read -r source; do
+    if grep -qF "\"file\": \"$root/$source\"" build/tidy/compile_commands.json; then echo "$source"; fi # it has no CUDA
+  done || true
 }
-step tidy "mend what it names" bash -c 'xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build/tidy' < <(built | grep -v '^test/\|^bench/')
+build tidy grammar/generated/GC3Parser.h GC3BundleSchema # the generated headers, and the commands of each source
+say "clang-tidy"
+step tidy "mend what it names" bash -c 'xargs -r -P "$(nproc)" -n 4 clang-tidy --quiet -p build/tidy' < <(sources_to_tidy)
+
+if [ $deep = no ]; then exit; fi
+gc3c=build/release/tools/gc3c/gc3c
+say "Deep sweeps"
+GC3_DEEP=1 run_tests release -R '^lit$'
+step deep-random "the log has the program" python3 test/random/run.py --gc3c $gc3c --gc3-run build/release/tools/gc3-run/gc3-run \
+  --seeds 10000 --jobs "$(nproc)"
+step deep-device "the log has the program" python3 test/device/run.py --gc3c $gc3c --emulate build/release/test/device/emulate \
+  --seeds 20 --random 100
+step deep-mutation "the log has the mutant" bash test/mutation/run.sh $gc3c build/release/test/mutation/mutation-table "$root" \
+  --mutants 60 --random 600
+step deep-fuzz "build/asan-ubsan/test/fuzz/findings has the input" bash test/fuzz/run.sh --seconds 300
+step deep-tsan-comm "a race between threads of communicators" build/tsan/test/comm/comm-test
+step deep-comm-mutants "the log has the mutants that no test notices" python3 test/comm/mutants.py build/release

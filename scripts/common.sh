@@ -44,6 +44,15 @@ install_missing() {
   step apt-install "the packages can't be installed" "${run[@]}" apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
+# configure PRESET: configures if necessary. The working folder is the root of the sources afterwards.
+configure() {
+  cd "$root"
+  if [ ! -f "build/$1/build.ninja" ]; then
+    say "Configuring ($1)"
+    step "configure-$1" "CMake found something missing" cmake --preset "$1"
+  fi
+}
+
 # build PRESET [TARGET...]: configures if necessary, and builds. Prints the progress after each tenth of the work.
 build() {
   local preset=$1 log="$logs/build-$1.log"
