@@ -2,6 +2,7 @@
 // Reads GC3-IR from its text (docs/gc3-ir.md). Linear; the site of a step is its line.
 #include "ReadParts.h"
 #include "gc3/IR/GC3IR.h"
+#include "gc3/Support/Quantity.h"
 
 using namespace gc3;
 using namespace gc3::ir;
@@ -47,7 +48,7 @@ bool GC3IRReader::peer(int32_t &peer) {
     return false;
   peer = static_cast<int32_t>(number);
   return peer >= 0 || scanner.fail(DiagId::RankOutOfRange, scanner.since(start),
-                                   "there are " + std::to_string(parts.info->collective.ranks) + " ranks");
+                                   "the program has " + quantity(parts.info->collective.ranks, "rank"));
 }
 
 bool GC3IRReader::waits(Step &step) {

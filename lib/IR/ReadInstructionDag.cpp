@@ -5,6 +5,7 @@
 // line.
 #include "ReadParts.h"
 #include "gc3/IR/InstructionDag.h"
+#include "gc3/Support/Quantity.h"
 #include <map>
 #include <optional>
 #include <tuple>
@@ -135,8 +136,8 @@ bool InstructionDagReader::messages(Instruction &instruction) {
       return wrong(place, "a rank sends a message to itself");
     if (at(sender).count != instruction.count)
       return scanner.fail(DiagId::CountMismatch, place,
-                          "receives " + std::to_string(instruction.count) + " slots, but " +
-                              std::to_string(at(sender).count) + " are sent");
+                          "receives " + quantity(instruction.count, "slot") + ", but the sender sends " +
+                              std::to_string(at(sender).count));
   }
   start = scanner.start();
   if (!sends(instruction.opcode))
@@ -199,7 +200,7 @@ bool InstructionDagReader::instruction() {
   if (!scanner.expectWord("rank") || !scanner.number(made.rank, "the number of the rank"))
     return false;
   if (uint32_t ranks = parts.info->collective.ranks; made.rank >= ranks)
-    return scanner.fail(DiagId::RankOutOfRange, scanner.since(start), "there are " + std::to_string(ranks) + " ranks");
+    return scanner.fail(DiagId::RankOutOfRange, scanner.since(start), "the program has " + quantity(ranks, "rank"));
   std::optional<ChainDemand> demand;
   if (!parts.operation(made) || !messages(made) || !chain(made, demand) || !directives(made) || !edges(made))
     return false;

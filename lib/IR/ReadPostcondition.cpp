@@ -36,7 +36,7 @@ bool PostconditionReader::checkChunk(BufferId buffer, int64_t rank, int64_t inde
   const char *name = buffer == InputBuffer ? "input" : "output";
   if (rank < 0 || rank >= collective.ranks)
     return fail(DiagId::RankOutOfRange,
-                placeOf(name, rank, index) + ": there are " + std::to_string(collective.ranks) + " ranks");
+                placeOf(name, rank, index) + ": the collective has " + quantity(collective.ranks, "rank"));
   uint32_t size = collective.size(static_cast<uint32_t>(rank), buffer);
   if (size == 0)
     return fail(DiagId::NoSuchBuffer,

@@ -4,6 +4,7 @@
 // after steps with `hasdep`; a wait for any other step ends at the next such step. Consecutive reductions into one
 // place run as one.
 #include "MscclRank.h"
+#include "gc3/Support/Quantity.h"
 
 using namespace gc3;
 using namespace gc3::imports;
@@ -128,7 +129,7 @@ void MscclRank::resolve(Wait &wait, SourceRange place) {
   std::string name = "tb " + std::to_string(wait.threadBlock) + " step " + std::to_string(wait.step);
   if (wait.threadBlock >= blocks) {
     diags.error(DiagId::BadWait, place,
-                "waits for " + name + ", but this gpu has " + std::to_string(blocks) + " thread blocks");
+                "waits for " + name + ", but this gpu has " + quantity(blocks, "thread block"));
     return;
   }
   uint32_t begin = blockBegin[wait.threadBlock];
@@ -136,7 +137,7 @@ void MscclRank::resolve(Wait &wait, SourceRange place) {
       wait.threadBlock + 1 == blocks ? static_cast<uint32_t>(published.size()) : blockBegin[wait.threadBlock + 1];
   if (wait.step >= end - begin) {
     diags.error(DiagId::BadWait, place,
-                "waits for " + name + ", but that thread block has " + std::to_string(end - begin) + " steps");
+                "waits for " + name + ", but that thread block has " + quantity(end - begin, "step"));
     return;
   }
   wait.step = published[begin + wait.step];

@@ -189,8 +189,8 @@ void StructureChecker::checkBlock(uint32_t index) {
   std::string text = "rank " + std::to_string(block.rank) + " tb " + std::to_string(local(index));
   for (int32_t peer : {block.sendPeer, block.recvPeer}) {
     if (peer >= 0 && static_cast<uint32_t>(peer) >= program.ranks())
-      reportBlock(text + " has peer " + std::to_string(peer) + ", but there are " + std::to_string(program.ranks()) +
-                      " ranks",
+      reportBlock(text + " has peer " + std::to_string(peer) + ", but the program has " +
+                      gc3::quantity(program.ranks(), "rank"),
                   block.site);
     if (peer >= 0 && static_cast<uint32_t>(peer) == block.rank)
       reportBlock(text + " has its own rank as a peer", block.site);

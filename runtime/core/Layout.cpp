@@ -142,7 +142,7 @@ std::string Layout::computeFifos(const Program &program) {
   fifoSlots = options.slots ? options.slots : info.fifo_slots();
   if (fifoSlots < info.min_fifo_slots())
     return "program '" + info.name()->str() + "' needs at least " + std::to_string(info.min_fifo_slots()) +
-           " FIFO slots per connection, " + std::to_string(fifoSlots) + " were requested";
+           " FIFO slots per connection, but the caller requests " + std::to_string(fifoSlots);
   uint64_t messageSlots = 0; // sum over the connections: buffer slots that one FIFO slot must hold
   uint64_t largest = 1;
   for (const Connection &connection : program.connections()) {

@@ -170,7 +170,7 @@ TEST(Verify, rangesAndPeers) {
   {
     Exchange exchange;
     exchange.program.threadBlocks[0].sendPeer = 7;
-    EXPECT_EQ(exchange.finding(Finding::Structure).message, "rank 0 tb 0 has peer 7, but there are 2 ranks");
+    EXPECT_EQ(exchange.finding(Finding::Structure).message, "rank 0 tb 0 has peer 7, but the program has 2 ranks");
   }
   {
     Exchange exchange;
