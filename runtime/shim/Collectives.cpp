@@ -64,7 +64,9 @@ Result ncclScatter(const void *send, void *recv, size_t count, DataType type, in
 }
 
 Result ncclGroupStart() {
-  return isInsideNccl() ? callInstalled<Function::GroupStart>() : Group::ofThisThread().start();
+  if (isInsideNccl())
+    return callInstalled<Function::GroupStart>();
+  return guarded([] { return Group::ofThisThread().start(); });
 }
 
 Result ncclGroupEnd() {

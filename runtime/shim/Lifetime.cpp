@@ -119,13 +119,14 @@ Result ncclCommRevoke(Comm comm, int flags) {
 }
 
 Result ncclCommGetAsyncError(Comm comm, Result *error) {
-  // Adds the communicator if it is new: its mutex keeps this query from overlapping with the executor's queries. The
-  // first collective call starts the executor, maybe during this query.
-  const std::shared_ptr<Communicator> communicator =
-      isInsideNccl() || !error ? nullptr : Interposer::ofProcess().findOrAdd(comm);
-  if (!communicator)
+  if (isInsideNccl() || !error)
     return callInstalled<Function::CommGetAsyncError>(comm, error);
-  return guarded([&] { return communicator->queryState(*error); });
+  return guarded([&] {
+    // Adds the communicator if it is new: its mutex keeps this query from overlapping with the executor's queries. The
+    // first collective call starts the executor, maybe during this query.
+    const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().findOrAdd(comm);
+    return communicator ? communicator->queryState(*error) : callInstalled<Function::CommGetAsyncError>(comm, error);
+  });
 }
 
 } // extern "C"
