@@ -64,11 +64,6 @@ FakeCuda::~FakeCuda() {
     std::free(piece);
 }
 
-bool FakeCuda::fails(const char *function, const char *file) {
-  const bool isOurs = std::string_view(file).find("FakeCuda") != std::string_view::npos;
-  return failsOn(currentDevice, std::string(isOurs ? "CUDA " : "NCCL ") + function);
-}
-
 /// Counts the call in `calls`. Returns true if it must fail: `mustFail` is true, or its number is `failAt`. Then stores
 /// its name in `failed`.
 bool FakeCuda::countGlobally(const std::string &name, bool mustFail) {
