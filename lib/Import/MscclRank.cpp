@@ -128,8 +128,7 @@ void MscclRank::resolve(Wait &wait, SourceRange place) {
   auto blocks = static_cast<uint32_t>(blockBegin.size());
   std::string name = "tb " + std::to_string(wait.threadBlock) + " step " + std::to_string(wait.step);
   if (wait.threadBlock >= blocks) {
-    diags.error(DiagId::BadWait, place,
-                "waits for " + name + ", but this gpu has " + quantity(blocks, "thread block"));
+    diags.error(DiagId::BadWait, place, "waits for " + name + ", but this gpu has " + quantity(blocks, "thread block"));
     return;
   }
   uint32_t begin = blockBegin[wait.threadBlock];
