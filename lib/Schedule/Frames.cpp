@@ -22,17 +22,17 @@ uint32_t Frames::pinned(uint32_t rank, int32_t pin) const {
   return place == pinOf.end() ? None : place->second;
 }
 
-uint32_t Frames::add(const Want &want) {
+uint32_t Frames::add(const Request &request) {
   Frame frame{};
-  frame.rank = want.rank;
-  frame.channel = want.channel;
-  frame.directive = want.directive;
-  frame.site = want.site;
+  frame.rank = request.rank;
+  frame.channel = request.channel;
+  frame.directive = request.directive;
+  frame.site = request.site;
   frame.sendConnection = frame.recvConnection = None;
   frame.pin = -1;
   log.push_back({Change::FrameAdded, static_cast<uint32_t>(frames.size()), {}, {}});
   frames.push_back(frame);
-  ++frameCounts[want.rank];
+  ++frameCounts[request.rank];
   return static_cast<uint32_t>(frames.size()) - 1;
 }
 
@@ -75,54 +75,54 @@ Conflict Frames::merge(uint32_t &into, uint32_t from) {
   return Conflict::None;
 }
 
-/// Adds the connections and the pin of `want` that the frame lacks.
-Conflict Frames::fill(uint32_t index, const Want &want) {
+/// Adds the connections and the pin of `request` that the frame lacks.
+Conflict Frames::fill(uint32_t index, const Request &request) {
   Frame &frame = frames[index];
-  if (frame.channel != want.channel)
+  if (frame.channel != request.channel)
     return Conflict::TwoChannels;
-  if (want.sendConnection != None && frame.sendConnection != None && frame.sendConnection != want.sendConnection)
+  if (request.sendConnection != None && frame.sendConnection != None && frame.sendConnection != request.sendConnection)
     return Conflict::TwoSendPeers;
-  if (want.recvConnection != None && frame.recvConnection != None && frame.recvConnection != want.recvConnection)
+  if (request.recvConnection != None && frame.recvConnection != None && frame.recvConnection != request.recvConnection)
     return Conflict::TwoRecvPeers;
-  if (want.pin >= 0 && frame.pin >= 0 && frame.pin != want.pin)
+  if (request.pin >= 0 && frame.pin >= 0 && frame.pin != request.pin)
     return Conflict::TwoPins;
   change(index);
-  if (want.sendConnection != None && frame.sendConnection == None) {
-    changeConnection(want.sendConnection);
-    links[want.sendConnection].sendFrame = index;
-    frame.sendConnection = want.sendConnection;
+  if (request.sendConnection != None && frame.sendConnection == None) {
+    changeConnection(request.sendConnection);
+    links[request.sendConnection].sendFrame = index;
+    frame.sendConnection = request.sendConnection;
   }
-  if (want.recvConnection != None && frame.recvConnection == None) {
-    changeConnection(want.recvConnection);
-    links[want.recvConnection].recvFrame = index;
-    frame.recvConnection = want.recvConnection;
+  if (request.recvConnection != None && frame.recvConnection == None) {
+    changeConnection(request.recvConnection);
+    links[request.recvConnection].recvFrame = index;
+    frame.recvConnection = request.recvConnection;
   }
-  if (want.pin >= 0 && frame.pin < 0) {
+  if (request.pin >= 0 && frame.pin < 0) {
     log.push_back({Change::PinAdded, index, {}, {}});
-    pinOf[pair(frame.rank, static_cast<uint32_t>(want.pin))] = index;
-    frame.pin = want.pin;
+    pinOf[pair(frame.rank, static_cast<uint32_t>(request.pin))] = index;
+    frame.pin = request.pin;
   }
   return Conflict::None;
 }
 
 /// Returns true if one frame already has all wanted connections. This holds for most messages after the first of a
 /// connection.
-bool Frames::alreadyThere(const Want &want) const {
-  if (want.pin >= 0)
+bool Frames::alreadyThere(const Request &request) const {
+  if (request.pin >= 0)
     return false;
-  if (want.recvConnection == None)
-    return want.sendConnection != None && links[want.sendConnection].sendFrame != None;
-  uint32_t receiving = links[want.recvConnection].recvFrame;
-  return receiving != None && (want.sendConnection == None || links[want.sendConnection].sendFrame == receiving);
+  if (request.recvConnection == None)
+    return request.sendConnection != None && links[request.sendConnection].sendFrame != None;
+  uint32_t receiving = links[request.recvConnection].recvFrame;
+  return receiving != None && (request.sendConnection == None || links[request.sendConnection].sendFrame == receiving);
 }
 
-Conflict Frames::place(const Want &want, uint32_t *other) {
-  if (alreadyThere(want))
+Conflict Frames::place(const Request &request, uint32_t *other) {
+  if (alreadyThere(request))
     return Conflict::None;
   uint32_t frame = None;
-  uint32_t parts[] = {want.recvConnection == None ? None : links[want.recvConnection].recvFrame,
-                      want.sendConnection == None ? None : links[want.sendConnection].sendFrame,
-                      want.pin < 0 ? None : pinned(want.rank, want.pin)};
+  uint32_t parts[] = {request.recvConnection == None ? None : links[request.recvConnection].recvFrame,
+                      request.sendConnection == None ? None : links[request.sendConnection].sendFrame,
+                      request.pin < 0 ? None : pinned(request.rank, request.pin)};
   for (uint32_t part : parts) {
     if (Conflict conflict = merge(frame, part); conflict != Conflict::None) {
       if (other)
@@ -131,10 +131,10 @@ Conflict Frames::place(const Want &want, uint32_t *other) {
     }
   }
   if (frame == None)
-    frame = add(want);
+    frame = add(request);
   if (other)
     *other = frame;
-  return fill(frame, want);
+  return fill(frame, request);
 }
 
 void Frames::join(uint32_t a, uint32_t b) {

@@ -61,7 +61,7 @@ public:
   explicit Frames(uint32_t ranks) : frameCounts(ranks) {}
 
   /// Requirements of one instruction on its frame.
-  struct Want {
+  struct Request {
     uint32_t rank;
     uint32_t channel;
     uint32_t recvConnection = None;
@@ -76,7 +76,7 @@ public:
   /// Finds or makes a frame that meets the requirements. If `other` is not null, it receives this frame or, after a
   /// conflict, the frame that conflicts. After a conflict, a rollback to a mark from before the call undoes everything
   /// that this call changed.
-  Conflict place(const Want &want, uint32_t *other = nullptr);
+  Conflict place(const Request &request, uint32_t *other = nullptr);
 
   /// Moves the connections of frame `b` to frame `a`. Both frames must be on one rank and channel and unpinned, and
   /// must not conflict.
@@ -102,10 +102,10 @@ private:
   };
   void change(uint32_t frame) { log.push_back({Change::FrameChanged, frame, frames[frame], {}}); }
   void changeConnection(uint32_t index) { log.push_back({Change::ConnectionChanged, index, {}, links[index]}); }
-  bool alreadyThere(const Want &want) const;
+  bool alreadyThere(const Request &request) const;
   Conflict merge(uint32_t &into, uint32_t from);
-  Conflict fill(uint32_t frame, const Want &want);
-  uint32_t add(const Want &want);
+  Conflict fill(uint32_t frame, const Request &request);
+  uint32_t add(const Request &request);
 
   std::vector<Frame> frames;
   std::vector<Connection> links;

@@ -58,25 +58,6 @@ TEST_P(RandomPrograms, compileVerifyAndRun) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrograms, testing::Range(0u, 12u));
 
-// In most of these programs the manual thread blocks conflict, and gc3 rejects the program. The other programs must run
-// correctly.
-TEST(PinnedPrograms, runOrAreRefused) {
-  std::mt19937_64 random(7);
-  uint32_t accepted = 0;
-  for (uint32_t i = 0; i != 600; ++i) {
-    ir::ChunkDag dag = test::randomProgram(random, {.maxRanks = 3, .operations = 2 + i % 8, .pins = true});
-    std::string errors;
-    std::optional<ir::Program> program = compile(dag, i % 2 == 0, 1 + i % 3, errors);
-    if (!program) {
-      EXPECT_NE(errors.find("[thread-block-conflict]"), std::string::npos) << errors;
-      continue;
-    }
-    ++accepted;
-    ASSERT_NO_FATAL_FAILURE(checkProgram(dag, i % 2 == 0, 1 + i % 3, random()));
-  }
-  EXPECT_GT(accepted, 100u);
-}
-
 TEST(Compile, sameTextTwice) {
   std::mt19937_64 random(3);
   for (uint32_t i = 0; i != 20; ++i) {

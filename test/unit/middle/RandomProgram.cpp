@@ -29,6 +29,7 @@ private:
   uint32_t below(uint32_t bound) { return static_cast<uint32_t>(random() % bound); }
   void makeCollective();
   void makeDirectives();
+  uint32_t addManualBlocks();
   bool addOperation();
   void makePostcondition();
   std::optional<Multiset> &at(uint32_t rank, uint32_t buffer, uint32_t index) {
@@ -75,18 +76,27 @@ void Generator::makeCollective() {
 
 void Generator::makeDirectives() {
   info->directives = {{}};
-  for (uint32_t i = 0; options.directives && i != 4; ++i) {
+  for (uint32_t i = 0; options.directives && !options.manualBlocks && i != 4; ++i) {
     Directive directive;
-    if (below(2))
+    if (options.channels && below(2))
       directive.channel = static_cast<int32_t>(below(3));
     if (below(3) == 0)
       directive.parallel = 1 + below(4);
-    if (options.pins && below(2)) {
-      directive.sendThreadBlock = static_cast<int32_t>(below(3));
-      directive.recvThreadBlock = static_cast<int32_t>(below(3));
-    }
     info->directives.push_back(directive);
   }
+}
+
+/// Adds directives for one operation. Few numbers make conflicts likely.
+uint32_t Generator::addManualBlocks() {
+  Directive directive;
+  if (options.channels && below(4) == 0)
+    directive.channel = static_cast<int32_t>(below(2));
+  if (below(3) == 0)
+    directive.sendThreadBlock = static_cast<int32_t>(below(5));
+  if (below(3) == 0)
+    directive.recvThreadBlock = static_cast<int32_t>(below(5));
+  info->directives.push_back(directive);
+  return static_cast<uint32_t>(info->directives.size() - 1);
 }
 
 bool Generator::addOperation() {
@@ -108,7 +118,6 @@ bool Generator::addOperation() {
     op.count = count = below(4) ? dag.ops.back().count : 1;
     op.dstIndex = below(size - count + 1);
   }
-  op.directive = below(static_cast<uint32_t>(info->directives.size()));
   bool samePlace = op.srcRank == op.dstRank && op.srcBuffer == op.dstBuffer;
   if (samePlace && op.srcIndex < op.dstIndex + count && op.dstIndex < op.srcIndex + count)
     return false;
@@ -121,6 +130,9 @@ bool Generator::addOperation() {
     std::optional<Multiset> &dst = at(op.dstRank, op.dstBuffer, op.dstIndex + i);
     dst = op.kind == ChunkOpKind::Copy ? src : sum(*dst, src);
   }
+  op.directive = options.manualBlocks ? addManualBlocks() : below(static_cast<uint32_t>(info->directives.size()));
+  op.site = static_cast<uint32_t>(info->sites.size());
+  info->sites.push_back({static_cast<uint32_t>(dag.ops.size()) + 1, static_cast<uint32_t>(dag.ops.size()) + 2});
   dag.ops.push_back(op);
   return true;
 }

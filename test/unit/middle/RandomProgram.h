@@ -14,10 +14,12 @@ struct RandomOptions {
   uint32_t maxRanks = 5;
   uint32_t operations = 40;
   bool directives = true;
-  bool pins = false;
+  bool manualBlocks = false; ///< each operation has directives of its own, and many have manual thread blocks
+  bool channels = true;      ///< directives can name channels
 };
 
-/// Returns a Chunk DAG of random valid operations. Its postcondition is the result of these operations.
+/// Returns a Chunk DAG of random valid operations. Its postcondition is the result of these operations. The site of
+/// operation i is the range that begins at i + 1.
 ir::ChunkDag randomProgram(std::mt19937_64 &random, const RandomOptions &options);
 
 /// Runs steps of random thread blocks, with `fifoSlots` slots per connection. Compares the output with the
