@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assigns channels (GC3 section 4.4). Messages of one chain share a channel. A directive can name the channel;
-// otherwise it is the first one on which the frames of the chain's connections fit together. Each parallel instance has
-// its own channels. The directive `channel k` means channel k for instance 0, and another unused channel for each
-// further instance. If no channel fits, the chain is cut: the fused instruction that does not fit is split into a
-// receive and a send.
+// Assigns channels (GC3 section 4.4). Messages of one chain share a channel. A directive can name the channel.
+// Otherwise the chain gets the first channel on which the frames of its connections fit together (Frames.h). Each
+// parallel instance has its own channels. The directive `channel k` means channel k for instance 0, and another unused
+// channel for each further instance. If no channel fits, the chain is cut: the fused instruction that does not fit is
+// split into a receive and a send.
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/PackedKey.h"
@@ -60,8 +60,8 @@ private:
 static constexpr uint32_t maxChannels = 1 << 16;
 static constexpr size_t channelsTried = 64; // bounds the work per chain
 
-/// Reserves the channels of directives that an instruction still has. Other directives belonged to operations that
-/// lowering left out.
+/// Reserves the channels that directives of instructions name. Ignores directives without instructions: they belong to
+/// operations that lowering left out.
 void ChannelAssigner::reserveDirectiveChannels() {
   if (llvm::none_of(info.directives, [](const Directive &directive) { return directive.channel >= 0; }))
     return;
@@ -193,8 +193,8 @@ bool ChannelAssigner::placeReceiver(uint32_t receiver, uint32_t outgoing, uint32
   return placeOrReport(first, true) && placeOrReport(second, true);
 }
 
-/// Places the whole chain on a channel. Returns false if the chain does not fit. In this case it undoes all changes if
-/// `cut` is false, and has reported an error if `cut` is true.
+/// Places the whole chain on a channel. Returns false if the chain does not fit. In this case, undoes all changes if
+/// `cut` is false, and reports an error if `cut` is true.
 bool ChannelAssigner::tryChannel(uint32_t head, uint32_t channel, bool cut) {
   size_t mark = result.frames.mark();
   uint32_t receiver = next(head);
