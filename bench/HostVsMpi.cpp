@@ -5,12 +5,12 @@
 // Two MPI processes are pinned to processors 0 and 1. For gc3, process 0 runs two threads, pinned to the same
 // processors, and process 1 sleeps. A sample is a loop of calls between two barriers. The time of a sample is the time
 // of the slower rank, divided by the number of calls. The result is the median over samples. A ping-pong before and
-// after each group of samples measures how near the processors are to each other. If this has changed, the samples are
-// discarded.
+// after each group of samples measures whether the processors are near to each other or far. If the result has changed,
+// the benchmark discards the samples.
 //
 // The bound of a point is the time that two threads take for the loads and stores that the collective requires. They
-// use the same buffers, and do not wait for each other. The bound is measured with plain and with non-temporal stores,
-// and the faster one counts.
+// use the same buffers, and do not wait for each other. The benchmark measures the bound with plain and with
+// non-temporal stores, and reports the shorter time.
 #include "Points.h"
 #include "Processors.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times the host's work for a call on a GPU before the kernel is launched, with a fake CUDA runtime. The host selects
-// the program and plans the call. Planning is timed for one rank, as if each rank had a GPU, and for all ranks, as if
-// they shared one. Also times the same calls on the host executor. Each is timed with a different count in every call,
-// and with the same count in every call. Usage: bench-planning BUNDLE...
+// the program and plans the call. Times planning for one rank, as if each rank had a GPU, and for all ranks, as if they
+// shared one. Also times the same calls on the host executor. Repeats each measurement with a different count in every
+// call, and with the same count in every call. Usage: bench-planning BUNDLE...
 #include "FakeCuda.h"
 #include "cuda/Options.h"
 #include "cuda/Runner.h"

@@ -25,8 +25,8 @@ priority=()
 if chrt -r 50 true 2>/dev/null; then priority=(chrt -r 50); fi # otherwise other processes disturb the times
 root_too=()
 if [ "$(id -u)" -eq 0 ]; then root_too=(--allow-run-as-root); fi
-# The best settings of OpenMPI for two processes on one machine: the protocol with one copy up to 64 KiB, and no memory
-# returned to the system between calls.
+# The best settings of OpenMPI for two processes on one machine: OpenMPI uses the protocol with one copy up to 64 KiB,
+# and returns no memory to the system between calls.
 export MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_TOP_PAD_=268435456 MALLOC_MMAP_MAX_=0
 echo "2 ranks on 2 processors, float; gc3: threads of one process; MPI: $(ompi_info --version | head -n 1), two processes"
 "${priority[@]}" mpirun "${root_too[@]}" -n 2 --bind-to none --oversubscribe --mca btl vader,self \

@@ -26,8 +26,8 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libgc3-0)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "${PROJECT_DESCRIPTION} (library)
 The shared library that loads bundles, which gc3c has compiled, and runs them.")
-# Programs that link the library need this package. This file states it, because CMake's own file would also map NCCL's
-# name to libgc3-nccl.
+# Programs that link the library need the package libgc3-0. This shlibs file states the dependency, because the file
+# that CMake generates would also map NCCL's name to libgc3-nccl.
 file(CONFIGURE OUTPUT package/shlibs CONTENT "libgc3 0 libgc3-0 (>= ${PROJECT_VERSION})\n" @ONLY)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${CMAKE_CURRENT_BINARY_DIR}/package/shlibs")
 

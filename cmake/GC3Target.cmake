@@ -1,8 +1,8 @@
 # gc3_library(NAME SOURCES... LINK TARGETS...) and gc3_executable(...) add targets with the project's warnings.
 # LINK lists all gc3 targets whose headers the target may include; GC3Layers.cmake checks it against the architecture.
 
-# Parameters may have the names of the members that they initialize. gcc's plain -Wshadow would warn about this, clang's
-# does not.
+# A parameter may have the name of the member that it initializes. gcc's plain -Wshadow would warn about this, but
+# clang's does not.
 set(GC3_WARNINGS -Wall -Wextra -Wpedantic $<IF:$<CXX_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow> -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
     -Wimplicit-fallthrough)
 # gcc 12 reports overlapping copies in std::string's operator+ that do not exist (GCC bug 105651).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grammar of .gc3 files; docs/language.md explains it. It has no actions and no predicates: lib/Parse gives trees
 // their meaning. Every decision except `sizes (` needs at most two tokens, so prediction stays cheap.
-// lib/Parse/Nesting.cpp limits the depth of trees before parsing, so each recursion here must consume a token that
+// lib/Parse/Nesting.cpp limits the depth of trees before parsing. So each recursion here must consume a token that
 // Nesting.cpp counts.
 grammar GC3;
 

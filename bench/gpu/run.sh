@@ -3,8 +3,8 @@
 # Measures gc3's kernel on this machine's GPU: prints tables, and writes the same numbers as JSON to
 # build/bench/gpu.json. Needs a release build with CUDA, about 24 GiB of GPU memory, and no other work on the GPU.
 # Arguments are passed to gpu-bench, for example --largest 67108864. Each section is a separate process with a limit of
-# SECONDS_EACH (90) seconds, so that the others still run if one fails or hangs. Without the compiler, uses the bundles
-# in build/bench/gpu, which bundles.sh has made on another machine.
+# SECONDS_EACH (default 90) seconds, so that the other sections still run if one fails or hangs. Without the compiler,
+# uses the bundles in build/bench/gpu, which bundles.sh has made on another machine.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$root/build/release

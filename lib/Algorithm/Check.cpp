@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replays an algorithm. First checks that the rounds of each step have enough bandwidth for the step's sends. Then
-// replays the sends of each chunk alone, with the set of contributions that each rank has.
+// replays the sends of each chunk separately, and tracks the contributions that each rank has.
 #include "gc3/Algorithm/Algorithm.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>

@@ -18,8 +18,8 @@ uint32_t blockSize(const ir::Collective &collective, ir::BufferId buffer) {
   const ir::Shape &shape = buffer == ir::InputBuffer ? collective.input : collective.output;
   if (shape.blocks == collective.ranks)
     return shape.chunks;
-  // The buffers of an Allreduce have one block. But between the two phases of an Allreduce the sum is scattered, so the
-  // part of the sum that each rank holds counts as a block here.
+  // The buffers of an Allreduce have one block. Between the two phases of an Allreduce, however, each rank holds a part
+  // of the sum. Here, such a part counts as a block.
   const ir::Postcondition &post = collective.post;
   const bool isAllreduce = collective.input.blocks == 1 && collective.output.blocks == 1 && post.valueCount() > 0 &&
                            post.contributions(0) > 1 && shape.chunks == post.valueCount();
@@ -166,9 +166,9 @@ private:
     operations.push_back({from, to, SendKind::Copy, 1});
   }
 
-  /// Sets the place of the chunk on each rank that has it at the start. If this rank's output must hold the chunk, the
-  /// chunk is copied before the first step: to the output, or to scratch if it would overwrite an input chunk in the
-  /// output.
+  /// Sets the place of the chunk on each rank that has it at the start. If this rank's output must hold the chunk, adds
+  /// a copy before the first step. The copy goes to the output, or to scratch if it would overwrite an input chunk in
+  /// the output.
   void prepare(uint32_t chunk) {
     for (const BufferChunk &source : demand.sourcesOf(chunk)) {
       const Location input = {source.rank, ir::InputBuffer, source.index};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints an algorithm as a program. Operations of a step become a loop over the points of the lattice if all points
-// perform them in the same way, with ranks and blocks relative to the point. In a ring, operations that only every k-th
-// rank performs also become a loop. The other operations are merged if their chunks are consecutive. They are printed
-// as lines, or as tables if there are too many. Their total number is known only after the last step, so finish()
-// inserts them into the text.
+// perform them in the same way. Ranks and blocks are then relative to the point. In a ring, operations that only every
+// k-th rank performs also become a loop. The other operations are merged if their chunks are consecutive. They are
+// printed as lines, or as tables if there are too many. Their total number is known only after the last step, so
+// finish() inserts them into the text.
 #include "gc3/Algorithm/Print.h"
 #include "Tables.h"
 #include "gc3/Support/Quantity.h"
@@ -58,13 +58,13 @@ private:
     return {shifted(op.from), shifted(op.to), op.kind, op.count};
   }
 
-  /// Prints the operations that every stride-th rank performs in the same way as loops. Leaves the other operations in
-  /// `operations`.
+  /// Prints a loop for the operations that every stride-th rank performs in the same way. Leaves the other operations
+  /// in `operations`.
   void loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent);
 
   /// Returns true if the chunks of `next` directly follow the chunks of `op`, so that one operation can move both. In a
-  /// loop, merged chunks must not cross the end of a block, because on some rank the next block is the first one of the
-  /// buffer.
+  /// loop, merged chunks must not cross the end of a block: on some rank the block is the last one of the buffer, and
+  /// the next block is the first one.
   bool continues(const Operation &op, const Operation &next, bool inLoop) const {
     auto follows = [&](const Location &a, const Location &b) {
       const uint32_t size = blockSize(collective, a.buffer);

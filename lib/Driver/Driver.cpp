@@ -125,7 +125,8 @@ void Invocation::write(const std::string &result) {
   llvm::SmallVector<OutputFile, 2> files;
   if (options.dependencies) {
     rule = dependencyRule(outputPath(), session.filesRead, options.phonyDependencies);
-    // Written before the output: once the output is new, make would not run gc3c again for a missing rule.
+    // The rule comes before the output. If gc3c failed after it had written only the output, make would not run gc3c
+    // again for the missing rule.
     files.push_back({dependencyPath(), rule});
   }
   files.push_back({outputPath(), result});

@@ -24,8 +24,8 @@ struct WriteFailure {
 
 /// Writes all files, or leaves all unchanged: writes each file to a temporary file next to it, and renames the
 /// temporary files in order when all are complete. If a path is a symbolic link, replaces its target and keeps the
-/// link. A path that is not a regular file (a pipe, a device) cannot be replaced; it is written directly, after the
-/// temporary files and before the renames. Returns nothing on success.
+/// link. A path that is not a regular file (a pipe, a device) cannot be replaced, so its bytes are written directly,
+/// after the temporary files and before the renames. Returns nothing on success.
 std::optional<WriteFailure> writeOutputs(llvm::ArrayRef<OutputFile> files);
 
 /// Returns a rule for make, as C compilers write it: `target` depends on `files`. With `phony`, each file is also a

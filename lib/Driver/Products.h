@@ -18,9 +18,9 @@ bool checkNumber(Session &session, const std::vector<const ir::ProgramInfo *> &p
 bool writeGraph(Session &session, const ir::ChunkDag &dag, llvm::raw_ostream &out);
 bool writeGraph(Session &session, const ir::InstructionDag &dag, llvm::raw_ostream &out);
 
-/// Schedules the instructions for --emit=msccl-xml. If the format can express the program, the program terminates
-/// however the MSCCL runtimes cut its messages. Fails with a diagnostic if the scheduler fails. Linear in the slots
-/// that messages move.
+/// Schedules the instructions for --emit=msccl-xml. If the format can express the program, then the program terminates,
+/// in whatever way the MSCCL runtimes cut its messages. Fails with a diagnostic if the scheduler fails. Linear in the
+/// slots that messages move.
 std::optional<ir::Program> scheduleForMsccl(const Options &options, const ir::InstructionDag &dag, Diagnostics &diags);
 
 /// Writes the output of a verified program. Writes nothing if the output is a bundle or a verdict, which cover all

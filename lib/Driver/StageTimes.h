@@ -14,10 +14,10 @@ namespace gc3::driver {
 
 class StageTimes {
 public:
-  /// If `reports` is true, the caller will call print(), so timers also measure the peak memory.
+  /// `reports`: the caller will call print(). Timers then also measure the peak memory.
   explicit StageTimes(bool reports) : reports(reports) {}
 
-  /// Adds the time from its creation to its destruction to its stage.
+  /// Measures the time from its creation to its destruction, and adds it to the time of a stage.
   class Timer {
   public:
     Timer(StageTimes &times, size_t stage) : times(times), stage(stage) {}

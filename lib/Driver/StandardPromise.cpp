@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// First compares the buffers. So the standard collective, which is evaluated only then, is no larger than the program's
-// own.
+// First compares the buffers, and evaluates the standard collective only if they are equal. So the standard collective
+// is never larger than the program's own collective.
 #include "StandardPromise.h"
 #include "gc3/Common/StandardCollective.h"
 #include "gc3/Sema/Sema.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that a collective with a standard name keeps the promises of the standard collective. Callers rely on them.
+// Checks that a collective with a standard name keeps the promises of the standard collective. Applications rely on
+// these promises.
 #pragma once
 
 #include "Session.h"

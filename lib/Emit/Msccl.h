@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data of an MSCCL file that the IR does not contain: the letters of buffers, the numbers of steps, which also count
-// `nop` steps, and the steps that publish the progress of their thread block. All of it is computed before the program
-// is checked and written.
+// Data of an MSCCL file that the IR does not contain: the letters of buffers, the numbers of steps, and the steps that
+// publish the progress of their thread block. The numbers also count `nop` steps. This data is complete before the
+// program is checked and written.
 #pragma once
 
 #include "gc3/Emit/MscclXml.h"

@@ -47,9 +47,9 @@ void MscclLayout::numberSteps(const ThreadBlock &block) {
   }
 }
 
-/// Publishes progress after a step where this prevents a wrong merge. The interpreters merge consecutive `re` steps
-/// with the same target slot and source buffer. The merged step reads all sources first, uses the count of the last
-/// step, and has room for 16 sources; the interpreters do not always check this limit.
+/// Marks steps as publishing if this prevents a wrong merge. The interpreters merge consecutive `re` steps with the
+/// same target slot and source buffer. The merged step reads all sources first, uses the count of the last step, and
+/// has room for 16 sources; the interpreters do not always check this limit.
 void MscclLayout::endReductions(const ThreadBlock &block) {
   static constexpr uint32_t mostSources = 16;
   uint32_t sources = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// First computes the ticks: runs each thread block until a step depends on a step without a tick, and resumes the
-// thread block when this other step gets its tick. Then executes the steps on symbolic values, in the order of their
-// ticks. Both passes are linear.
+// First computes the ticks. Runs each thread block until it reaches a step that depends on a step without a tick, and
+// resumes the thread block when this other step gets its tick. Then executes the steps on symbolic values, in the order
+// of their ticks. Both passes are linear.
 #include "gc3/Emit/Replay.h"
 #include "gc3/IR/SlotTracker.h"
 #include <algorithm>

@@ -88,8 +88,8 @@ void Compose::demandBetween() {
 }
 
 /// Maps each chunk of `betweenDemand` to a chunk of `demand`. The algorithm between machines does not distinguish the
-/// chunks of one machine. So if a chunk first leaves its machine from some rank, it becomes a chunk of that rank, as
-/// long as one is left. A chunk of another rank would first have to move to that rank.
+/// chunks of one machine. So if a chunk first leaves its machine from some rank, this function chooses a chunk that
+/// starts on that rank, if an unused one is left. A chunk of another rank would first have to move there.
 void Compose::assign(const Algorithm &outside) {
   constexpr uint32_t None = UINT32_MAX;
   chunkOf.assign(demand.chunks(), None);

@@ -74,7 +74,8 @@ bool Route::next(uint32_t link, uint32_t step, uint32_t &number) {
   return false;
 }
 
-/// Sends the chunk to rank `to`. Moves all packets of the chunk that are closer to their targets there.
+/// Sends the chunk to rank `to`. Moves each packet of the chunk to this rank if the rank is closer to the packet's
+/// target.
 void Route::send(uint32_t chunk, uint32_t to, uint32_t step) {
   for (uint32_t i = packetBegin[chunk]; i < packetBegin[chunk + 1]; ++i) {
     Packet &packet = packets[i];

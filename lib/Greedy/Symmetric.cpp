@@ -71,9 +71,9 @@ void Symmetric::extractShare(const Demand &demand) {
   }
 }
 
-/// Adapts the bounds to the share. If the first point sends n chunks over links of a class in a step, then in the whole
-/// problem each link of the class carries n chunks. So a bound over m links of a class counts these chunks m times.
-/// Equal bounds are merged.
+/// Adapts the bounds to the share. Suppose that the first point sends n chunks over links of a class in a step. In the
+/// whole problem, each link of the class then carries n chunks. So a bound over m links of a class counts these chunks
+/// m times. Equal bounds are merged.
 void Symmetric::limitLinks(const Topology &whole) {
   classOf.resize(whole.links.size());
   for (uint32_t i = 0; i < classes.links.size(); ++i)

@@ -11,8 +11,8 @@
 namespace gc3::ir {
 
 /// The output chunks (rank + i * rankStep, index + i * indexStep) for all values of the loop counters i. The required
-/// contributions change from each iteration of a loop to the next as they change from the clause's `value` to the
-/// loop's `value`.
+/// contributions change by one constant step per iteration of a loop: the step from the clause's `value` to the loop's
+/// `value`.
 struct Clause {
   struct Loop {
     uint32_t count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares two postconditions. Compares two rows only once, however many ranks share them, and two values only once,
-// however many chunks require them.
+// Compares two postconditions. Compares two rows only once, even if many ranks share them, and two values only once,
+// even if many chunks require them.
 #include "gc3/IR/Collective.h"
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the canonical form of a postcondition: equal rows are stored once, rows are numbered by their first rank, and
-// values by the first row that requires them. Equal promises give equal tables, in whatever order they are listed.
-// Linear in the output chunks.
+// Builds the canonical form of a postcondition. Stores equal rows once. Numbers rows in the order of their first ranks,
+// and values in the order of the first rows that require them. Equal promises give equal tables, in whatever order they
+// are listed. Linear in the output chunks.
 #include "gc3/IR/Collective.h"
 #include "llvm/ADT/Hashing.h"
 #include <algorithm>

@@ -38,7 +38,7 @@ private:
 } // namespace
 
 /// Chooses a letter for each counter: r and g change ranks, c and b change chunks, q is the counter of a reduction. If
-/// only one loop changes the rank, and its step is 1, its counter starts with the first rank, so that the text is
+/// exactly one loop changes the rank, and it does so by 1, its counter starts with the first rank. The text is then
 /// `output(r, ...)` without a constant. The same rule applies to the chunk.
 void ClausePrinter::chooseCounters(const Clause &clause) {
   uint32_t rankLoops = 0, indexLoops = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the Instruction DAG from its text (docs/instruction-dag.md). The scheduler does not check the shape of the
-// graph, so the reader checks all of it: numbers in order, edges to earlier instructions of the same rank, messages
-// with two ends, chains. Verify checks what the instructions do to the data. Linear; the site of an instruction is its
-// line.
+// graph, so the reader checks all of it. Numbers must be in order, edges must lead to earlier instructions of the same
+// rank, messages must have two ends, and chains must be complete. Verify checks what the instructions do to the data.
+// Linear; the site of an instruction is its line.
 #include "ReadParts.h"
 #include "gc3/IR/InstructionDag.h"
 #include "gc3/Support/Quantity.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts messages into parts of one slot. An instruction that sends or receives n slots becomes n instructions, and a
-// chain becomes n chains; local instructions stay whole. Dependencies are tracked again, on slots: a part waits only
-// for parts whose slots it touches. The parts of an instruction take its place in the list, so the list stays a
+// chain becomes n chains; local instructions stay whole. Dependencies are tracked again, on slots, so that a part waits
+// only for parts whose slots it touches. The parts of an instruction take its place in the list, so the list stays a
 // topological order. Linear in the slots that instructions touch.
 #include "gc3/IR/SlotTracker.h"
 #include "gc3/Lower/Lower.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns chunk operations into instructions (GC3 sections 4.2 and 5.1). An operation with k parallel instances becomes k
-// operations; the j-th works on the j-th of k equal contiguous parts of the range. Chunks are cut into slots so fine
-// that each such part is a whole number of slots. Dependencies are tracked again, on the slots: instances of operations
-// with different counts depend on each other differently than the operations do.
+// operations; the j-th works on the j-th of k equal contiguous parts of the range. Chunks are cut into so many slots
+// that each such part is a whole number of slots. Dependencies are tracked again, on the slots: if operations have
+// different numbers of instances, the dependencies between instances differ from those between operations.
 #include "Stages.h"
 #include "gc3/IR/SlotTracker.h"
 #include "gc3/Support/Diagnostics.h"
@@ -114,7 +114,8 @@ bool Expander::number() {
   return true;
 }
 
-/// Passes the reads and writes of a part to the tracker. The part is two nodes there, one for each of its numbers.
+/// Passes the reads and writes of a part to the tracker. A part has two nodes in the tracker, one for each of its
+/// numbers.
 void Expander::track(uint32_t part) {
   const ChunkOp &op = result.operation(2 * part);
   if (op.kind == ChunkOpKind::Start) {

@@ -5,9 +5,9 @@
 // with the send on the longest path. The send depends only on the receive. So fusion never closes a cycle, and the
 // fused instruction can take the receive's place in the order.
 //
-// A chain is a message together with the messages that fused instructions make of it when they pass it on. All of them
-// share a channel, so directives along a chain must agree. Manual thread blocks must agree where a receive is fused
-// with a send. Linear in instructions and edges.
+// A chain is a message, together with the messages in which fused instructions pass it on. All of them share a channel,
+// so directives along a chain must agree. Manual thread blocks must agree where a receive is fused with a send. Linear
+// in instructions and edges.
 #include "Stages.h"
 #include "gc3/IR/SlotTracker.h"
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions before fusion (GC3 section 4.2). They are not stored: each has a number, from which functions derive
-// it. Two stored instructions per transfer would take three times the memory.
+// The instructions before fusion (GC3 section 4.2). The compiler does not store them: each has a number, from which
+// functions compute the instruction. Two stored instructions per transfer would take three times the memory.
 #pragma once
 
 #include "gc3/IR/InstructionDag.h"

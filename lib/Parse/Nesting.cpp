@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes an upper bound for the depth of the tree in one pass over the tokens: each open bracket is a level, and so
-// is each operator, postfix, `?` or `else` since the last separator inside the same bracket. Also finds the bracket
-// that a text leaves open.
+// Computes an upper bound for the depth of the tree in one pass over the tokens. Each open bracket is a level. Each
+// operator, postfix, `?` or `else` since the last separator inside the same bracket is a level, too. Also finds the
+// bracket that a text leaves open.
 #include "GC3Lexer.h"
 #include "SyntaxErrors.h"
 #include <vector>

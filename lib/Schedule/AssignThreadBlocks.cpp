@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns frames into thread blocks. Numbers the blocks of each rank: manual ones first, in the order of their numbers,
-// then the others by channel and peers. If a rank has too many frames, a frame that only sends and a frame that only
-// receives on the same channel share a block; pairs with the same peer come first. For a local instruction, the block
-// is the first of these that exists: its manual block; the block of its dependency with the greatest step number; the
-// block that uses its result first; the block with the fewest steps.
+// then the others by channel and peers. If a rank has too many frames, a frame that only sends shares a block with a
+// frame that only receives on the same channel. Pairs with the same peer come first. A local instruction gets the first
+// of these blocks that exists: its manual block; the block of its dependency with the greatest step number; the block
+// that uses its result first; the block with the fewest steps.
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/Quantity.h"
@@ -106,7 +106,7 @@ void ThreadBlockAssigner::share(uint32_t rank, bool samePeer) {
   std::erase_if(own, [&](uint32_t index) { return frames.all()[index].merged; });
 }
 
-/// Returns the place and a description of the directive, or of the operation, that a frame was made for.
+/// Returns the place and a description of the directive or operation that requires the frame.
 ThreadBlockAssigner::Origin ThreadBlockAssigner::originOf(const Frame &frame) const {
   const ProgramInfo &info = *nodes.dag.info;
   const Directive &directive = info.directives[frame.directive];
@@ -154,7 +154,7 @@ bool ThreadBlockAssigner::withinLimit(uint32_t rank) {
   return frames.framesOn(rank) <= options.maxThreadBlocks;
 }
 
-/// Returns by rank whether it has local instructions but no frame. Such a rank does not communicate.
+/// Returns, by rank, 1 if the rank has local instructions but no frame, else 0. Such a rank does not communicate.
 std::vector<uint8_t> ThreadBlockAssigner::ranksWithoutFrames() const {
   std::vector<uint8_t> lone(ranks);
   for (uint32_t node = 0; node != nodes.n; ++node)

@@ -4,8 +4,8 @@
 //    rank, the number of steps known to be finished),
 //  - another wait of the same step,
 //  - the message that the step receives (MessageOrder).
-// A thread block's clock changes only at steps that wait. The time is linear in dependencies, times the logarithm of a
-// rank's number of blocks, and linear in the number of entries in which joined clocks differ.
+// A thread block's clock changes only at steps that wait. Takes time linear in dependencies, times the logarithm of a
+// rank's number of blocks. Also takes time linear in the number of entries in which joined clocks differ.
 #include "MessageOrder.h"
 #include "gc3/Support/Clocks.h"
 #include <algorithm>

@@ -6,13 +6,15 @@
 
 namespace gc3::schedule {
 
-/// Determines which dependencies of a receive need no wait, because its message could not have been sent before they
-/// finished:
+/// Determines which dependencies of a receive need no wait, because the sender cannot send the message before they
+/// finish. There are two cases:
 ///  - the dependency is an earlier send on the same unsplit chain of messages;
-///  - when the sender, on another rank, sent the message, it knew that a message sent after the dependency had arrived.
+///  - when the sender, on another rank, sent the message, it knew that its own rank had received a message that the
+///    dependency's thread block sends at or after the dependency.
 /// Applies only to protocol Simple, where a send releases everything that its thread block did before, and a receive
-/// acquires it. LL and LL128 order only their own data, line by line: the first line of a reply can arrive before the
-/// last line of the request has been read, and a write whose data a reader has passed on may not have landed yet.
+/// acquires it. LL and LL128 order only their own data, line by line. The first line of a reply can arrive before the
+/// last line of the request has been read. It can also arrive before a thread block's write of data is complete,
+/// although the thread block has already sent the same data.
 class MessageOrder {
 public:
   MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order, bool wholeMessages);

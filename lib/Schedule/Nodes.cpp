@@ -75,8 +75,8 @@ Instruction Nodes::asScheduled(uint32_t node) const {
   return result;
 }
 
-/// A fused rrs counts as a writer of its operand: a later writer of these slots depends only on the rrs, not on the
-/// instructions that the rrs had to follow.
+/// A fused rrs counts as a writer of its operand. A later writer of these slots depends only on the rrs, not on the
+/// instructions on which the rrs depends.
 bool Nodes::overwrites(uint32_t later, uint32_t first) const {
   Instruction sent = asScheduled(secondHalf(first));
   const Instruction &writer = at(later);

@@ -9,16 +9,16 @@
 // A segment is a message with the fused instructions that pass it on, up to the receive that ends it. Two rules ensure
 // progress, so that thread blocks that follow the order never deadlock. First, a message is sent only after its segment
 // is released: all dependencies of the segment's instructions on nodes outside the segment have run. Second, if no node
-// can run, a fused instruction is split. If a fused instruction waits for a slot, this instruction is split, and can
-// then at least receive. Otherwise, the scheduler considers the segment whose message comes first in the program, and
-// splits the last instruction that its message can reach. This message can always be received there: everything that
-// the receive depends on comes earlier in the program and has run.
+// can run, a fused instruction is split. If a fused instruction waits for a slot, the scheduler splits this
+// instruction, which can then at least receive. Otherwise, the scheduler considers the segment whose message comes
+// first in the program, and splits the last instruction that its message can reach. This message can always be received
+// there: everything that the receive depends on comes earlier in the program and has run.
 //
 // Sends depend on little and come early. So a ring on which many chains begin is soon full: no message can be passed
-// on, and after splits only few messages move at a time. In this case the order is computed again with bubble flow
-// control, a rule from networks: a message that will be passed on enters its first connection only if it leaves a slot
-// free there, or if no other node can run. The first attempt omits this rule, because trees do not need it and are
-// slower with it.
+// on, and after splits only few messages move at a time. In this case, the scheduler computes the order again with
+// bubble flow control, a rule from networks. A message that will be passed on enters its first connection only if one
+// more slot stays free there, or if no other node can run. The first attempt omits this rule, because trees do not need
+// it and are slower with it.
 //
 // If a program reuses a scratch slot, a message waits until the earlier uses of the slot have run on all ranks of the
 // message's route. It would suffice to order the message after these uses on each connection, but this would require
@@ -38,7 +38,7 @@ namespace {
 
 class Orderer {
 public:
-  /// `spareSlot`: postpones messages that would begin a segment and fill the last slot of their connection.
+  /// `spareSlot`: postpones messages that will be passed on and would fill the last slot of their first connection.
   Orderer(Nodes &nodes, uint32_t connections, uint32_t fifoSlots, bool spareSlot)
       : nodes(nodes), mayReorder(!spareSlot && fifoSlots != 1), queues(nodes, connections, fifoSlots, spareSlot) {}
 

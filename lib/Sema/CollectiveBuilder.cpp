@@ -189,7 +189,8 @@ bool CollectiveBuilder::addToValue(int64_t rank, int64_t index) {
   return true;
 }
 
-/// Returns the variable for the number of the value that was built. Sets `isNew` if this value has no number yet.
+/// Returns the table entry for the number of the value that was built last. Sets `isNew` to true if the value has no
+/// number yet, else to false.
 uint32_t &CollectiveBuilder::knownValue(bool &isNew) {
   if (pendingHash.count == 1) {
     size_t width = collective.input.total();

@@ -267,8 +267,8 @@ bool BodyCompiler::coversAllRanks(const Clause &clause, size_t binder) const {
   return uses.used.count(binder) == 0;
 }
 
-/// `allRanks`: the rank of the output is a variable that iterates over a range of ranks, and all of them have the same
-/// promise.
+/// Compiles the body of the innermost loop. `allRanks`: the rank of the output is a variable that iterates over a range
+/// of ranks, and all these ranks have the same promise.
 void BodyCompiler::ensuresInnermost(const Clause &clause, bool allRanks) {
   Mark before = mark();
   Type boolean{Type::Bool, 0};

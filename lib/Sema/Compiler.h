@@ -82,8 +82,8 @@ private:
   void compileProgram(const ast::Program &program);
 
   const Modules &modules;
-  /// Returns true if a message should suggest the most similar of `names` names: only for errors that are shown, and
-  /// only if the search takes no noticeable time.
+  /// Returns true if a message should suggest the most similar of `names` names. This requires that the error will be
+  /// shown, and that the search takes no noticeable time.
   bool suggests(size_t names) const { return names <= 10000 && !diags.limitReached(); }
 
   Diagnostics &diags;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// List operations. It takes constant time to pass a list and, while the list is not shared, to append or write an
-// element.
+// List operations. Passing a list takes constant time. Appending or writing an element also takes constant time if the
+// list is not shared.
 #include "Lists.h"
 
 using namespace gc3::sema;

@@ -144,8 +144,8 @@ bool Machine::call(const Instruction &in, const Instruction *pc) {
                {caller.base[0] + site.base[0], caller.base[1] + site.base[1], caller.base[2] + site.base[2]});
 }
 
-// Half of the lines are labels of instructions that other functions implement. The instructions implemented here are
-// those of loops, and each is shorter than a call.
+// Half of the lines are labels of instructions that other functions implement. This function implements moves, simple
+// arithmetic and jumps itself, because each of them takes less time than a call.
 // NOLINTNEXTLINE(readability-function-size): one switch over all instructions
 bool Machine::loop() {
   const Instruction *start = frames.back().function->code.data(); // start of the top frame's code

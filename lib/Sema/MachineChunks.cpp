@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunk operations, the directives around them, and the settings of a program. Directives are a stack of scopes, which
-// calls extend: an operation uses the innermost channel and the product of all factors.
+// Chunk operations, the directives around them, and the settings of a program. The scopes of directives form a stack,
+// which continues across calls. An operation uses the innermost channel and the product of all parallel factors.
 #include "Machine.h"
 #include "gc3/Support/Quantity.h"
 

@@ -199,7 +199,7 @@ void Reporter::explainMissing(ir::Location chunk, SourceRange lastWrite, const C
     showRoute(*route, input);
 }
 
-/// `input` names the contribution.
+/// Adds notes for the moves of the route. `input` names the contribution.
 void Reporter::showRoute(const std::vector<Move> &route, const std::string &input) {
   size_t notes = 0;
   for (size_t i = 0; i < route.size(); ++i) {

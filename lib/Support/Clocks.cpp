@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions recurse as deep as the tree: half the number of bits of the number of thread blocks.
+// The functions recurse as deep as the tree: to the base-4 logarithm of the number of thread blocks.
 #include "gc3/Support/Clocks.h"
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints diagnostics as JSON Lines, so that a program can concatenate and stream the output of many compilations.
-// docs/diagnostics.md has the schema; a change that breaks readers raises the version.
+// docs/diagnostics.md has the schema. A change that breaks readers must increase the version.
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/JsonWriter.h"
 

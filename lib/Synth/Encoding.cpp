@@ -62,8 +62,8 @@ void Encoding::findWindows() {
     }
 }
 
-/// Returns the maximum number of rounds beyond the first that a step can use. A step can use at most the rounds that
-/// all chunks need over the narrowest link or bound.
+/// Returns the maximum number of rounds beyond the first that a step can use. A step never needs more rounds than all
+/// chunks need over the narrowest link or bound.
 uint32_t Encoding::mostSpare() const {
   const uint64_t chunks = demand.chunks();
   uint64_t rounds = 1;

@@ -13,8 +13,8 @@ namespace gc3::synth {
 ///   have(c, n, t)   c is on n when t steps are over: the paper's arrival time, in unary
 ///   send(c, l, s)   c goes over l in step s
 ///   longer(s, j)    step s has more than j + 1 rounds
-/// Distances exclude some variables. If n is d hops from the source of c, c is not on n before d steps are over. If the
-/// nearest target of c is d hops from n, c arrives on n at least d steps before the end or not at all.
+/// Distances exclude some variables. If n is d hops from the source of c, c is on n only after d steps. If the nearest
+/// target of c is d hops from n, c arrives on n at least d steps before the end, or not at all.
 class Encoding {
 public:
   /// Encodes algorithms that `symmetry` leaves unchanged and in which no rank receives a chunk twice. There must be at

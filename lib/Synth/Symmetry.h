@@ -38,8 +38,8 @@ struct Symmetry {
   std::vector<uint32_t> chunkOnLink; ///< orbit of a chunk on a link, by chunk * links + link
 };
 
-/// Returns the orbits of the group that the first `count` generators generate; without generators, this is the identity
-/// alone. `waves` must divide the size of every class.
+/// Returns the orbits of the group that the first `count` generators generate. Without generators, the group contains
+/// only the identity. `waves` must divide the size of every class.
 Symmetry orbits(const topology::Topology &topology, const algorithm::Demand &demand,
                 const std::vector<Automorphism> &generators, size_t count, uint32_t waves);
 

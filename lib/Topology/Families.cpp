@@ -73,8 +73,8 @@ Topology makeDgx1(const Sizes &) {
   return topology;
 }
 
-/// Limits the chunks per round that each rank sends over all its links together to `bandwidth`, and those that it
-/// receives.
+/// Adds two bounds for each rank: all its links together send at most `bandwidth` chunks per round, and receive at most
+/// `bandwidth`.
 void boundRanks(Topology &topology, uint32_t bandwidth) {
   for (const LinksOfRanks &side : {linksFrom(topology), linksTo(topology)})
     for (uint32_t rank = 0; rank < topology.ranks; ++rank)

@@ -9,9 +9,9 @@
 using namespace gc3::ir;
 using namespace gc3::verify;
 
-/// Returns the number of places that the messages of a thread block need: the most values in `fifoSlots` consecutive
-/// messages, plus the places at the end of the ring that stay unused because the next message does not fit there. No
-/// places stay unused if all messages have the same size.
+/// Returns the number of places that the messages of a thread block need. This is the most values in `fifoSlots`
+/// consecutive messages, plus the places at the end of the ring into which the next message does not fit. There are no
+/// such places if all messages have the same size.
 static uint64_t ringSize(const Program &program, const ThreadBlock &sender, uint32_t fifoSlots) {
   const Step *steps = program.steps.data() + sender.firstStep; // not &steps[firstStep]: if the last thread block has no
                                                                // steps, firstStep is past the end

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explains a deadlock. Each stuck thread block waits for exactly one other thread block. So following the waits leads
-// into a cycle, or to a thread block that has ended, so that the last wait is never met.
+// Explains a deadlock. Each stuck thread block waits for exactly one other thread block. So a walk along the waits
+// leads into a cycle, or to a thread block that has ended. In the second case, the last wait never ends.
 #include "Stages.h"
 #include "gc3/Support/Quantity.h"
 

@@ -89,8 +89,8 @@ void HappensBefore::makeVisits() {
   }
 }
 
-/// Returns a clock of the steps of `rank` that are known to be over when a message reaches `step`. It knows them from
-/// its earlier visits to the rank.
+/// Returns a clock of the steps of `rank` that are known to be over when a message reaches `step`. The message's
+/// earlier visits to the rank prove this.
 Clocks::Clock HappensBefore::knowledgeAfter(uint32_t rank, uint32_t step) {
   const Visit &visit = visits[step];
   if (visit.before == None)

@@ -21,12 +21,13 @@ struct StepOfBlock {
 /// Clocks hold what each thread block knows about the other thread blocks of its rank. If only messages prove an order,
 /// a search follows the messages backwards, because clocks over the thread blocks of all ranks would take space for
 /// every pair of blocks. Most programs use two patterns, which the search finds in one or two steps:
-///  - a reply: the sender of the message knew that a message sent after `earlier` had arrived;
+///  - a reply: the sender of the message knew that its own rank had received a message that the thread block of
+///    `earlier` sends at or after `earlier`;
 /// - a message that returns to a rank through which it has passed before.
 ///
-/// A free slot orders nothing here: it is unspecified whether freeing a slot orders what the receiver did before, and
-/// the number of slots is chosen only when a job starts. Tiles order nothing either, because each tile has its own
-/// elements of every slot.
+/// A free slot orders nothing here, for two reasons. A runtime need not order the receiver's earlier accesses before it
+/// frees a slot. The runtime also chooses the number of slots, and a program must be free of races with any number.
+/// Tiles order nothing either, because each tile has its own elements of every slot.
 ///
 /// Under LL and LL128 a message orders only its own data, so only waits count (docs/gc3-ir.md).
 class HappensBefore {

@@ -58,7 +58,7 @@ static std::string difference(const ExactDomain &domain, ExactDomain::Value held
 
 namespace {
 
-/// The value that a slot must hold, and the position in a block of the contribution that comes from furthest back.
+/// The value that a slot must hold, and the position of the contribution that comes from furthest back in its block.
 template <typename Domain>
 struct Wanted {
   typename Domain::Value value = Domain::unset();

@@ -146,7 +146,7 @@ uint32_t RaceFinder::makeEntry(Reader reader) {
 }
 
 /// Rebuilds all lists, slot by slot, with only the latest reader of each thread block. Takes time linear in slots and
-/// entries. It is called again only after as many new readers, so the cost per reader is constant.
+/// entries. The next call follows only after as many new readers, so the cost per reader is constant.
 void RaceFinder::dropOutdatedReaders() {
   uint32_t rank = program.threadBlocks[current.block].rank;
   uint32_t firstBlock = program.rankBegin[rank];
@@ -180,8 +180,8 @@ void RaceFinder::read(Slot &slot) {
   addReader(slot);
 }
 
-/// Compares the current step with the readers, or with the last write if there are none. Readers have been compared
-/// with the last write, and a step that comes after them comes after it.
+/// Compares the current step with the readers, or with the last write if there are none. The readers have been compared
+/// with the last write, and a step that comes after the readers also comes after that write.
 void RaceFinder::write(Slot &slot) {
   if (slot.readers == NoEntry) {
     if (slot.writer != NoEntry)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the checks in order. First finds one execution without values: whether an execution exists does not depend on
-// values, and with too few slots there is none. Then checks races and values in the order of this execution. Compares
-// the postcondition by hashes. Only if this fails, or on request, values are explicit multisets, which show the missing
-// contributions and the contributions that occur too often.
+// Runs the checks in order. After the structure, finds one complete execution without values. Whether one exists
+// depends on the number of slots, but not on values. Then checks races and values in the order of this execution.
+// Compares the postcondition by hashes. Only if this fails, or on request, values are explicit multisets, which show
+// the missing contributions and the contributions that occur too often.
 #include "gc3/Verify/Verify.h"
 #include "Stages.h"
 #include "gc3/Support/Quantity.h"
@@ -119,7 +119,8 @@ static void checkContents(const Program &program, const Connections &connections
 }
 
 /// Replaces the findings about a violated postcondition by findings that name missing and superfluous contributions.
-/// Changes nothing if this takes more memory than is reasonable without a request for exact values.
+/// Changes nothing if this needs more than `mostElements` elements. The limit is low, because the user did not request
+/// exact values.
 static void explain(const Program &program, const Connections &connections, const FullRun &run, const Options &options,
                     Verdict &verdict) {
   constexpr uint64_t mostElements = 4 << 20;

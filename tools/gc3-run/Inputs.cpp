@@ -90,8 +90,8 @@ struct Maker {
   void integers() const {
     using U = std::make_unsigned_t<T>;
     using Bounds = std::numeric_limits<T>;
-    // For averages: a contribution c changes a wrapped sum by c or c - 2^bits. The quotient changes if both are at
-    // least 2n in magnitude, where n is the number of contributions.
+    // For averages, the values must be large enough to change the quotient. A contribution c changes a wrapped sum by c
+    // or c - 2^bits. The quotient changes if both are at least 2n in magnitude, where n is the number of contributions.
     constexpr U top = static_cast<U>(U{1} << (sizeof(T) * 8 - 1));
     const bool coarse = kind.contributions >= top / 2;
     const U least = coarse ? top : static_cast<U>(2 * kind.contributions);

@@ -8,8 +8,8 @@
 // is busy once in any ceil(ranks / busy) consecutive elements or rounds.
 //
 // Two cases are not covered. One is avg of int8 on more than 64 ranks and of uint8 on more than 128, where the quotient
-// of one contribution is 0. The other is an output chunk that contains several chunks of one rank: it has more busy
-// operands than this code counts, so that a coarse type can hide one of them.
+// of one contribution is 0. The other is an output chunk that contains several chunks of one rank. It has more busy
+// operands than this code counts, so the roundings of a coarse type can hide one of them.
 #pragma once
 
 #include "Reduction.h"
@@ -23,7 +23,7 @@ namespace gc3::run {
 enum class Purpose : uint8_t {
   Copy, ///< any finite value
   Sum,  ///< narrow floats: small whole numbers with exact sums, 0 if not busy; other floats: 0.5 .. 1; integers: not 0
-  MulSum, ///< like Sum; holds also if the values of every other rank are doubled
+  MulSum, ///< like Sum, also after every other rank has multiplied its values by 2
   Avg,    ///< narrow floats: 128 .. 192, normal after the division by up to 8192 ranks; integers: change the quotient
   Prod,   ///< floats: 0.5 .. 0.75 and 1.5 .. 1.75, 1 on ranks that are not busy; integers odd, not 1
   Max,    ///< the busy rank has the largest value

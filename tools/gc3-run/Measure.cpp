@@ -26,8 +26,8 @@ double seconds() {
 
 } // namespace
 
-/// Returns the distance in elements from the start of the send buffer to the start of the receive buffer, for a rank
-/// that runs in place as NCCL defines it.
+/// Returns the distance in elements from the start of the send buffer to the start of the receive buffer. The rank runs
+/// in place as NCCL defines it.
 int64_t Runner::inPlaceOffset(const Row &row, const Shape &shape, uint32_t rank) const {
   const common::StandardCollective *standard = common::findStandard(row.collective);
   if (!standard || !standard->hasParts())

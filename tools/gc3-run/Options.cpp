@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table of options is used for parsing and for --help. A value is the next word, or follows '='. The error message
-// about a wrong value contains the option's help, which therefore states the range.
+// One table of options serves parsing and --help. A value is the next word, or follows '='. The error message about a
+// wrong value contains the option's help, so the help must state the range.
 #include "Options.h"
 
 #include "core/Element.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// checkOutputs() divides each value into segments, which threads check in parallel. A segment is computed in batches
-// that fit into the first-level cache.
+// checkOutputs() divides each value into segments, which threads check in parallel. A thread computes a segment in
+// batches that fit into the first-level cache.
 #include "Reference.h"
 
 #include "Parallel.h"
@@ -34,7 +34,8 @@ auto widen(T value) {
     return static_cast<double>(toFloat(value));
 }
 
-/// Unit roundoff and half the smallest subnormal number of a type's operations.
+/// Unit roundoff and half the smallest subnormal number of a type's operations. For double, `tiny` is larger than this
+/// half, which a double cannot represent.
 struct Precision {
   double unit, tiny;
   double reciprocal; ///< unit roundoff of an average's reciprocal
@@ -180,12 +181,12 @@ private:
     }
   }
 
-  /// Turns magnitudes into tolerances and sums into averages.
+  /// Turns magnitudes into tolerances. For an average, also divides the sums.
   void finish(Batch<T> &batch, uint64_t n, size_t operands) const {
     if constexpr (!std::is_integral_v<T>) {
       bool average = job.op == Reduction::Avg;
       const Wide<T> divisor = average ? static_cast<Wide<T>>(job.contributions) : 1;
-      // The relative error of the reference itself. It is small.
+      // The reference also rounds. This is its relative error, which is small.
       const Wide<T> own = static_cast<Wide<T>>(operands) * (sizeof(Wide<T>) > 8 ? Wide<T>(0x1p-63) : Wide<T>(0x1p-52));
       const bool counted = !alwaysBusy<T>(job.op == Reduction::Prod);
       const bool sums = job.op == Reduction::Sum || job.op == Reduction::MulSum;

@@ -4,12 +4,12 @@
 // distinct value is computed once, in batches that fit into the cache, and compared on all ranks that hold it.
 //
 // Tolerance: the error of k operations that round is at most (1 + u)^k - 1 times the sum of magnitudes. u is the type's
-// unit roundoff; for fp8, plus the unit roundoff of half, in which fp8 is computed. k is counted per element: it is the
-// number of additions whose operands are not zero, or of multiplications whose operands are not one. An average adds
-// the roundings of the reciprocal (for fp8, in half) and of the product. Copies, min, max, integers, and sums of the
-// whole numbers of Inputs.h are exact. Roundings below the normal range add an absolute error: none for sums; half the
-// smallest subnormal number for each scaled operand of an average; 16 times as much for products, because later factors
-// enlarge it.
+// unit roundoff. For fp8, u also includes the unit roundoff of half, because fp8 is computed in half. k is counted per
+// element: it is the number of additions whose operands are not zero, or of multiplications whose operands are not one.
+// An average also rounds the reciprocal (for fp8, in half) and the product. Copies, min, max, integers, and sums of the
+// whole numbers of Inputs.h are exact. Roundings below the normal range add an absolute error. For sums, this error is
+// zero. For an average, it is half the smallest subnormal number for each operand. For products, it is 16 times this
+// half, because later factors enlarge it.
 #pragma once
 
 #include "Reduction.h"

@@ -27,8 +27,8 @@ std::string Runner::open() {
   return {};
 }
 
-/// Computes the elements of all buffers. Fails if a buffer of elements of `elementSize` bytes would exceed 2^62 bytes,
-/// so that later products of elements and bytes cannot overflow.
+/// Computes the number of elements of each buffer. Fails if a buffer of elements of `elementSize` bytes would exceed
+/// 2^62 bytes, so that later products of elements and bytes cannot overflow.
 std::string Runner::shapeOf(int program, uint64_t count, size_t elementSize, Shape &shape) const {
   auto tooLarge = [&] { return "count " + std::to_string(count) + " is too large: a buffer would exceed 2^62 bytes"; };
   const uint64_t mostElements = (uint64_t{1} << 62) / elementSize;

@@ -52,7 +52,8 @@ std::string optimality(const Trial &trial) {
   return text.empty() || !isComposed ? text : text + " among algorithms of a reduce_scatter and an allgather";
 }
 
-/// Returns how far the rounds of the greedy search's algorithm are from the lower bound.
+/// Returns text with the lower bound on the rounds, for an algorithm of the greedy search. Returns an empty string for
+/// other searches, or if the algorithm has the fewest rounds.
 std::string roundsNeeded(const Trial &trial) {
   if (!trial.isGreedy || trial.fewestRounds)
     return "";
@@ -68,7 +69,7 @@ std::string fraction(uint64_t numerator, uint64_t denominator) {
   return denominator == divisor ? text : text + "/" + std::to_string(denominator / divisor);
 }
 
-/// Returns words that say which bytes L stands for in the paper's cost.
+/// Returns words that describe the bytes L in the paper's cost.
 std::string costUnit(const Task &task) {
   if (task.name == "allgather" || task.name == "gather")
     return "that each rank contributes";

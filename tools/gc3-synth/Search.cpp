@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Solves one instance, finds the fewest steps, or runs the greedy search or the Pareto procedure of the paper
+// Solves one instance, finds the fewest steps, runs the greedy search, or runs the Pareto procedure of the paper
 // (algorithm 1). The Pareto procedure increases the number of steps. For each number it tries shapes with up to k more
-// rounds than steps, and finds the most chunks for each shape. It ends when a result is bandwidth-optimal.
+// rounds than steps, and finds the most chunks for each shape. It ends when a result is bandwidth-optimal, or at the
+// maximum number of steps.
 #include "Search.h"
 #include "gc3/Greedy/Greedy.h"
 #include "gc3/Support/Quantity.h"
@@ -144,7 +145,8 @@ private:
     conclude(std::move(trial), begin);
   }
 
-  /// Tries increasing numbers of steps until one has an algorithm. All smaller numbers have been excluded then.
+  /// Tries increasing numbers of steps until one has an algorithm. All smaller numbers are then excluded, unless a
+  /// trial reached its share of the time.
   void leastSteps(const Task &only) {
     for (uint32_t steps = std::max(1u, bounds.steps); steps <= mostSteps(); steps += stride(only)) {
       const Shape shape = {steps, steps + line.extraRounds / stride(only) * stride(only)};
@@ -175,9 +177,9 @@ private:
   }
 
   /// Finds the most chunks for which the shape has an algorithm. Tries only numbers that are better than the best
-  /// result so far. First tries the largest number that the bound allows. If that fails, tries increasing numbers until
-  /// one has no algorithm. Larger numbers have none either, because an algorithm for more chunks contains one for
-  /// fewer. Returns whether the search can continue.
+  /// result so far. First tries the largest number that the bound and the solver's limit allow. If that fails, tries
+  /// increasing numbers until one has no algorithm. Larger numbers have none either, because an algorithm for more
+  /// chunks contains one for fewer. Returns whether the search can continue.
   bool mostChunks(Shape shape) {
     const uint64_t bound = bounds.crossing ? shape.rounds * bounds.bandwidth / bounds.crossing : 1;
     const double sendsOfUnit = static_cast<double>(chunksOfUnit) * topology.linkCount() * shape.steps;

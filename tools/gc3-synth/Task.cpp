@@ -14,8 +14,8 @@ namespace gc3::synth {
 
 namespace {
 
-/// Returns the collective whose inverse on the reversed topology is `collective`, or the first half of it for an
-/// Allreduce. Returns an empty string if algorithms for `collective` are found directly.
+/// Returns the collective whose inverse on the reversed topology is `collective`. For an Allreduce, the inverse is only
+/// its first half. Returns an empty string if algorithms for `collective` are found directly.
 llvm::StringRef inverseOf(llvm::StringRef collective) {
   if (collective == "reduce_scatter" || collective == "allreduce")
     return "allgather";
@@ -120,8 +120,8 @@ bool fillStandard(Task &task, const Request &request, std::string &error) {
   }
   // For an Alltoall, the language counts the chunks of a block.
   const uint32_t chunks = task.name == "alltoall" ? task.chunks / unit : task.chunks;
-  // In an Alltoall in place, arriving data must wait until the data that it overwrites has been sent. So one program
-  // for both placements would be slower out of place.
+  // In place, a rank of an Alltoall must send data before arriving data overwrites it. So one program for both
+  // placements would be slower out of place.
   task.hasPlacement = task.name != "alltoall";
   task.implements = promiseOf(task.name, ranks, chunks, request.root,
                               task.hasPlacement ? "inplace"

@@ -21,8 +21,8 @@ struct Task {
   ir::Collective collective;
   algorithm::Demand demand;
 
-  /// The derivation of algorithms: directly; as the inverse of an algorithm of another collective on the reversed
-  /// topology; or as this inverse followed by the other collective.
+  /// The derivation of an algorithm. Direct: the search finds it. Inverse: it is the inverse of an algorithm of another
+  /// collective on the reversed topology. InverseThenDirect: an algorithm of the other collective follows this inverse.
   enum class Derivation : uint8_t { Direct, Inverse, InverseThenDirect } derivation = Derivation::Direct;
   algorithm::Demand direct; ///< the demand that is solved
   Bounds least;             ///< lower bounds; for an Allreduce: of a Reducescatter and an Allgather together

@@ -21,8 +21,8 @@ struct Send {
   SendKind kind = SendKind::Copy;
 };
 
-/// All sends of a step read the state before the step. A rank must not send and receive one chunk in the same step:
-/// programs keep the chunk in one place, so the received value could replace the value that is sent.
+/// All sends of a step read the state before the step. A rank must not send and receive one chunk in the same step.
+/// Programs keep the chunk in one place, so the received value could overwrite the value before the rank sends it.
 struct Algorithm {
   std::vector<uint32_t> rounds;          ///< number of rounds, by step
   std::vector<uint32_t> stepBegin = {0}; ///< the sends of step s are sends[stepBegin[s] .. stepBegin[s + 1])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lower bounds on the steps and rounds of every algorithm for a demand. SCCL (section 3.7) ends its search at such
-// bounds.
+// Lower bounds on the steps and rounds of every algorithm for a demand. SCCL (section 3.7) ends its search when an
+// algorithm reaches such a bound.
 #pragma once
 
 #include "gc3/Algorithm/Demand.h"
@@ -12,9 +12,9 @@ namespace gc3::algorithm {
 struct Bounds {
   uint32_t steps = 0; ///< minimum number of steps: the largest number of hops from the source of a chunk to a rank that
                       ///< needs the chunk
-  /// The minimum number of rounds is the fraction crossing / bandwidth, rounded up. Before the fraction was reduced to
-  /// lowest terms, `crossing` was the number of sends that must use a certain set of links, and `bandwidth` the number
-  /// of chunks that these links together carry in a round.
+  /// The minimum number of rounds is the fraction crossing / bandwidth, rounded up. The fraction divides the number of
+  /// sends that must use some set of links by the number of chunks that these links carry together in a round. It is in
+  /// lowest terms.
   uint64_t crossing = 0, bandwidth = 1;
 
   uint64_t rounds() const { return (crossing + bandwidth - 1) / bandwidth; }

@@ -15,7 +15,7 @@ struct ProgramText {
   std::vector<std::string> imports; ///< imported files
   std::string name;                 ///< name of the program
   std::string implements;           ///< the collective and its arguments, which can refer to the param `inplace`
-  /// true for the first program of a file: only this program is preceded by the function that loops use
+  /// true for the first program of a file; print() writes the function that loops use only before this program
   bool isFirst = true;
   std::string at = "at";          ///< name of that function
   bool declaresPlacement = false; ///< true: the text declares the param `inplace` with the default true; only for the
@@ -27,9 +27,9 @@ struct ProgramText {
 
 /// Writes the program: a block for each step, with loops for operations that all ranks perform in the same way.
 /// `collective` is the collective that the program implements. If the program can run in place, `collective` must be
-/// the in-place form, in which input and output share memory. Then the program stores a received chunk in scratch if
-/// the chunk's place in the output still holds an input chunk that the rank sends in this or a later step. The
-/// algorithm must be correct (findError) and have no idle copies (withoutIdleCopies).
+/// the in-place form, in which input and output share memory. In this form, a chunk's place in the output can hold an
+/// input chunk that the rank sends in the same step or later. The program then stores the received chunk in scratch.
+/// The algorithm must be correct (findError) and have no idle copies (withoutIdleCopies).
 void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective,
            const Demand &demand, const Algorithm &algorithm, const ProgramText &text);
 

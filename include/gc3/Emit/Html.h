@@ -21,8 +21,8 @@ namespace gc3::emit {
 /// source give the same bytes.
 void writeHtml(llvm::raw_ostream &out, const ir::Program &program, const SourceManager &sources);
 
-/// Returns the size of the page's data: slots of all buffers plus slots that steps move. Browsers are fast up to about
-/// 20000.
+/// Returns the size of the page's data: slots of all buffers plus slots that steps move. Browsers show pages of up to
+/// about 20000 slots without delay.
 size_t htmlSize(const ir::Program &program);
 
 } // namespace gc3::emit

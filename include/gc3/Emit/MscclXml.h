@@ -21,10 +21,11 @@ enum class MscclDialect : uint8_t { Msccl, Rccl };
 /// Returns the number of FIFO slots per connection that an MSCCL runtime has for this protocol.
 uint32_t mscclSlots(ir::Protocol protocol);
 
-/// Returns the program as an MSCCL runtime runs it if only one slot fits into a message: each step of n slots becomes n
-/// steps of one slot, and a connection has the runtime's number of FIFO slots. If this program terminates, so does
-/// every coarser cut. Proof: the first step that hangs in the coarser cut has the same steps before it in this program,
-/// where its message and a free FIFO slot exist.
+/// Returns the program as an MSCCL runtime runs it if only one slot fits into a message. Each step of n slots becomes n
+/// steps of one slot. A connection has the runtime's number of FIFO slots. If this program terminates, it also
+/// terminates when a message holds several slots. Proof: suppose that larger messages make a step hang, and take the
+/// first such step. All steps before it have run, and after the same steps of this program its message has arrived and
+/// a FIFO slot is free.
 ir::Program cutIntoSlots(const ir::Program &program);
 
 /// Writes the program, which Verify must have accepted. The same program gives the same bytes. If the format or the

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds algorithms for topologies that are too large for a solver. The search proceeds step by step. In each step, each
-// link picks at random one of the chunks that it can bring closer to a rank that needs it (link-chunk matching on the
-// time-expanded topology, like TACOS, MICRO 2024). If all points of a lattice can send in the same way, the search
-// handles only one point. If the links divide the ranks into machines, the search also combines an algorithm between
-// the machines with algorithms inside them.
+// link sends chunks that it can bring closer to a rank that needs them. If it can send several chunks, it prefers rare
+// chunks or long paths, and otherwise chooses at random. This is link-chunk matching on the time-expanded topology, as
+// in TACOS (MICRO 2024). If all points of a lattice can send in the same way, the search first handles only one point.
+// If all ranks need all chunks and the links divide the ranks into machines, the search also combines an algorithm
+// between the machines with algorithms inside them.
 #pragma once
 
 #include "gc3/Algorithm/Algorithm.h"
@@ -29,9 +30,9 @@ inline constexpr uint32_t MostRanks = 8192;
 inline constexpr uint64_t MostSends = 1 << 22;
 
 /// Returns an algorithm for `demand`, which must have no reductions, on a connected topology. Keeps the algorithm with
-/// the fewest rounds and, among equals, the one with the fewest steps. Ends when a try reaches the lower bound. The
-/// same seed gives the same result. Returns nothing if stopped before the first try has ended. Throws std::length_error
-/// if the algorithm has more than MostSends sends.
+/// the fewest rounds. Among tries of one method with equal rounds, keeps the one with the fewest steps. Ends when a try
+/// reaches the lower bound. The same seed gives the same result. Returns nothing if stopped before the first try has
+/// ended. Throws std::length_error if the algorithm has more than MostSends sends.
 std::optional<algorithm::Algorithm> search(const topology::Topology &topology, const algorithm::Demand &demand,
                                            const Options &options);
 

@@ -13,8 +13,8 @@ namespace gc3::ir {
 struct ProgramInfo;
 
 /// Reports an error if two programs have the same name. Also reports an error if a runtime could not choose between two
-/// programs: they implement one collective on the same number of ranks, with the same root (if calls name a root), for
-/// overlapping sizes. O(n log n).
+/// programs. This is the case if they implement one collective on the same number of ranks for overlapping sizes, and,
+/// if calls name a root, with the same root. O(n log n).
 void checkDispatch(const std::vector<const ProgramInfo *> &programs, Diagnostics &diags);
 
 } // namespace gc3::ir

@@ -13,10 +13,10 @@ struct Misplaced {
   uint64_t begin;   ///< chunk of the outer buffer at which the runtime begins the inner buffer
 };
 
-/// Returns the first such rank, or nothing. Returns nothing for a collective that is out of place on all ranks. The
-/// runtime starts both buffers of a rank at one address, with one exception: `called`, the collective's name in the
-/// file, is a standard collective whose smaller buffer is a part of the larger one (such as `allgather`). Then the
-/// smaller buffer starts at the rank's part, as in NCCL. A rank with only one buffer is never misplaced.
+/// Returns the first such rank, or nothing. Returns nothing for a collective that is out of place on all ranks.
+/// `called` is the collective's name in the file. If it names a standard collective whose smaller buffer is a part of
+/// the larger one (such as `allgather`), the runtime starts the smaller buffer at the rank's part, as NCCL does.
+/// Otherwise it starts both buffers of a rank at one address. A rank with only one buffer is never misplaced.
 std::optional<Misplaced> firstMisplaced(const Collective &collective, const std::string &called);
 
 /// Describes where the collective places the inner buffer of such a rank: "apart from its output" or "in its output

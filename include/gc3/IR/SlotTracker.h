@@ -88,8 +88,8 @@ public:
   /// Returns the number of edges plus the number of entries in lists of readers. Only these two numbers make memory
   /// grow beyond a constant amount per slot and node.
   uint64_t links() const { return lists.size() + edges.size(); }
-  /// Returns the limit for links() that callers enforce for this number of operations, or parts of operations, and a
-  /// budget of `maxSlots` slots. The limit is at most 2^31, because edges have 32-bit numbers.
+  /// Returns the limit for links() that callers enforce, given a budget of `maxSlots` slots. `operations` is the number
+  /// of operations, or of their parallel instances. The limit is at most 2^31, because edges have 32-bit numbers.
   static uint64_t mostLinks(uint64_t operations, uint64_t maxSlots) {
     return std::min(8 * operations + maxSlots / 2, uint64_t(1) << 31);
   }

@@ -39,8 +39,8 @@ struct MscclAlgorithm {
 };
 
 /// Reads the one algorithm of the text and skips the text around it. Returns nothing after an error, which is in
-/// `diags`. The file is untrusted: a DOCTYPE and custom entities are refused, the text may have at most 512 MiB, and
-/// each of the buffers at most `maxSlots` chunks on all ranks together. Linear.
+/// `diags`. The file is untrusted. A DOCTYPE and custom entities are errors. The text may have at most 512 MiB. Each of
+/// the buffers may have at most `maxSlots` chunks on all ranks together. Linear.
 std::optional<MscclAlgorithm> readMscclXml(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
                                            llvm::StringRef text, uint64_t maxSlots);
 

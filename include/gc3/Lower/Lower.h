@@ -23,8 +23,8 @@ struct Options {
 };
 
 /// Returns the instructions of `dag`. Linear in the slots that they touch. Fails with a diagnostic if parallel
-/// instances cut the chunks into too many slots for 32-bit numbers, or if the instructions, or the slots that they move
-/// or read, exceed the limits.
+/// instances cut the chunks into more slots than 32-bit numbers can count. Also fails if the instructions, the slots
+/// that they move, or their dependencies exceed the limits of `options`.
 std::optional<ir::InstructionDag> lower(const ir::ChunkDag &dag, const Options &options, Diagnostics &diags);
 
 /// Returns the same program with messages of one slot each, for runtimes that cut longer messages. The scheduler cannot

@@ -20,10 +20,10 @@ struct Options {
   bool wholeMessages = true;
 };
 
-/// Schedules the instructions. The program terminates with `fifoSlots` slots per connection for every timing, because
-/// thread blocks follow one global order in which at most that many messages are in flight. Fails with a diagnostic if
-/// directives cannot be satisfied or a rank needs too many thread blocks. Deterministic; the earlier operation wins a
-/// tie.
+/// Schedules the instructions. The program terminates with `fifoSlots` slots per connection for every timing. The
+/// reason is that thread blocks follow one global order, in which a connection never has more than `fifoSlots` messages
+/// in flight. Fails with a diagnostic if directives cannot be satisfied or a rank needs too many thread blocks.
+/// Deterministic; the earlier operation wins a tie.
 std::optional<ir::Program> schedule(const ir::InstructionDag &dag, const Options &options, Diagnostics &diags);
 
 } // namespace gc3::schedule

@@ -18,7 +18,8 @@ struct SemaOptions {
   std::vector<std::pair<std::string, std::string>> defines; ///< `-D name=value`; each name occurs once
   std::vector<std::string> includeDirs; ///< folders to search for imports, after the importing file's folder
   std::string program;                  ///< the only program to build; empty: all
-  // Budgets. Each program, and all params together, have their own, except where the comment names all programs.
+  // Budgets. Each program has its own budget, and all params together have one. If a comment says "all programs", the
+  // programs share one budget.
   uint64_t maxSteps = 250'000'000;               ///< number of backward jumps, calls and new list elements
   uint64_t maxOperations = uint64_t(4) << 20;    ///< chunk operations of all programs
   uint64_t maxSlots = uint64_t(32) << 20;        ///< chunks of all buffers of all ranks and programs
@@ -26,8 +27,8 @@ struct SemaOptions {
   uint64_t maxListElements = uint64_t(64) << 20; ///< list elements that exist at one time
   uint64_t maxRuns = uint64_t(16) << 20;         ///< number of ir::Run records in all reductions of a postcondition
   uint32_t maxCallDepth = 1000;
-  /// For analyzeCollective(), which calls it several times a second. If it returns true, analysis ends with neither a
-  /// result nor an error.
+  /// analyzeCollective() calls this function several times a second. If it returns true, the analysis ends with neither
+  /// a result nor an error.
   std::function<bool()> stops = {};
 };
 

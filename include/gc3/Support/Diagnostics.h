@@ -127,8 +127,8 @@ public:
       : sources(sources), errorLimit(errorLimit) {}
 
   /// Records an error and returns it, so that the caller can add notes at once; the next call invalidates the
-  /// reference. Records the same message at the same place only once. Beyond the limit, only counts further errors (0:
-  /// no limit).
+  /// reference. Records the same message at the same place only once. After the limit is reached, only counts further
+  /// errors. The limit 0 means no limit.
   Diagnostic &error(DiagId id, SourceRange range, const std::string &message);
   Diagnostic &remark(SourceRange range, const std::string &message);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric topologies: they look the same from all ranks, or from all machines. Their ranks or machines are the points
-// of a grid that is closed in every dimension, and translating all points by one vector maps links to links of the same
+// Symmetric topologies look the same from all ranks, or from all machines. Their ranks or machines are the points of a
+// grid that is closed in every dimension. A translation of all points by one vector maps links to links of the same
 // kind. Examples are rings, tori, hypercubes, switches, and machines of one kind on a network.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hardware for which an algorithm is made (SCCL section 3.1): which rank can send to which rank, how much in a
-// round, and at what cost. The ranks are the nodes of the graph. A switch is not a node: it consists of all links
-// through it, with bounds on the data that each rank sends and receives over them together.
+// The hardware for which an algorithm is made (SCCL section 3.1). A link states which rank can send to which rank, how
+// many chunks in a round, and at what cost. The ranks are the nodes of the graph. A switch is not a node: it consists
+// of all links through it, with bounds on the data that each rank sends and receives over them together.
 #pragma once
 
 #include <cstdint>

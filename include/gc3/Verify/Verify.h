@@ -39,8 +39,8 @@ enum Property : uint32_t { StructureHolds = 1, NoDeadlock = 2, PostconditionHold
 struct Verdict {
   uint32_t proven = 0;   ///< Property bits
   uint32_t minSlots = 0; ///< fewest FIFO slots per connection with which the program still terminates; 0: unknown
-  /// If true, the program is correct only if all slots of a block have equal length, so only for counts that are
-  /// multiples of the number of slots in a block. True unless the opposite is proven.
+  /// If true, the program is correct only if all slots of a block have equal length. The element count must then be a
+  /// multiple of the number of slots in a block. True unless the opposite is proven.
   bool wholeSlots = true;
   std::vector<Finding> findings;
   bool holds() const { return findings.empty(); }
@@ -48,9 +48,10 @@ struct Verdict {
 
 /// Checks the following properties, each only if the earlier ones hold. (1) Structure: peers, connections, ranges,
 /// waits. (2) Termination with `program.fifoSlots` slots, for every timing and any number of tiles. One execution
-/// proves this: whether blocking sends, receives and waits end does not depend on their order, and every tile leaves
-/// the FIFOs empty. (3) Races: no two thread blocks of a rank race, and no step reads a slot before it is written. (4)
-/// The postcondition. Linear in the slots that steps move, times the logarithm of a rank's number of thread blocks.
+/// proves this: the order in which blocking sends, receives and waits run does not change whether they end, and every
+/// tile leaves the FIFOs empty. (3) Races: no two thread blocks of a rank race, and no step reads a slot before it is
+/// written. (4) The postcondition. Linear in the slots that steps move, times the logarithm of a rank's number of
+/// thread blocks.
 Verdict verify(const ir::Program &program, const Options &options);
 
 } // namespace gc3::verify
