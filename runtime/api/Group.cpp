@@ -128,9 +128,8 @@ Outcome runOnNccl(std::deque<DeferredCall> &calls) {
   return first;
 }
 
-/// Runs the calls of worlds with streams in the order of the group, as if they were made one by one: other threads may
-/// make them outside a group. Returns the first error. After an error, still runs the later calls, because other ranks
-/// run them.
+/// Runs the calls of worlds with streams one by one, in the order of the group. Returns the first error. After an
+/// error, still runs the later calls.
 Outcome runOnStreams(const Sorted &sorted) {
   Outcome first;
   for (const WorldRound &next : sorted.order) {

@@ -25,7 +25,7 @@ struct gc3Comm {
   std::string lastError{};
   std::mutex errorMutex{};                                    ///< guards lastError
   std::unordered_map<int, gc3::core::PreMulSum> operations{}; ///< reductions that the application has created
-  std::atomic<uint32_t> uses{1}; ///< one for the handle, and one for each running or deferred call
+  std::atomic<uint32_t> uses{1}; ///< number of users: the handle, and each running or deferred call
 };
 
 namespace gc3::api {

@@ -18,8 +18,8 @@ using host::PreparedCall;
 using host::Sharing;
 
 namespace {
-/// A rank that waits for its peers first polls without pauses: the peers usually arrive soon, and a pause can take
-/// longer. Then it polls with pauses. Then it sleeps, each time for longer.
+/// A rank that waits for its peers first polls without pauses: the peers usually arrive before a pause would end. Then
+/// it polls with pauses. Then it sleeps, each time for longer.
 constexpr unsigned pollsBeforePause = 100;
 constexpr unsigned pollsBeforeSleep = 4000;
 constexpr std::chrono::microseconds shortestSleep{50};
@@ -258,7 +258,7 @@ Outcome HostBackend::run(const Arrival &arrival) {
 Outcome HostBackend::complete(const Arrival &arrival) {
   if (!arrival.refused.ok())
     return arrival.refused;
-  struct Releaser { // on each return path, since others would wait for a rank that stays busy
+  struct Releaser { // on each return path, since other ranks would wait for a busy rank
     HostBackend &world;
     std::span<const RankRequest> parts;
     ~Releaser() { world.release(parts); }

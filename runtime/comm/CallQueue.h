@@ -67,8 +67,8 @@ public:
   /// Adds the calls of `other`, another rank of the same communicator, to this queue. Returns false if `other` has not
   /// joined or belongs to another communicator.
   bool merge(CallQueue &other);
-  /// Returns true if the current round of `other` must wait for calls of this queue: the round shares a stream with
-  /// these calls, or NCCL runs the round. `other` must be later in the group.
+  /// Returns true if the current round of `other` must wait for calls of this queue, because the round shares a stream
+  /// with these calls, or because NCCL runs the round. `other` must be later in the group.
   bool precedes(const CallQueue &other) const;
   /// Begins the next round, if none has begun. Returns true if the round can be enqueued.
   bool isReady();

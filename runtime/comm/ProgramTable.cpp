@@ -150,8 +150,8 @@ core::Result<uint32_t> ProgramTable::selectFirst(const Request &request, bool by
   return first;
 }
 
-/// GC3_PROGRAM can list a program that is for other sizes than the call's. So this function first searches all bundles
-/// for a listed program that is for the call's size.
+/// GC3_PROGRAM can list a program for sizes other than the call's. So this function first searches all bundles for a
+/// listed program for the call's size.
 core::Result<uint32_t> ProgramTable::select(const Request &request) {
   std::lock_guard lock(selecting);
   if (selections.size() > 1 && userChoice.isListed(request.name) && !userChoice.hasTuner())

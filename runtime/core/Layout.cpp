@@ -36,7 +36,8 @@ uint64_t blockLength(const fbs::Program &program, uint32_t chunks, uint64_t coun
   uint64_t larger = largerChunks(program);
   if (chunks == larger)
     return count;
-  // count * chunks can exceed 64 bits, so this code divides first. The result cannot, because chunks < larger.
+  // count * chunks can exceed 64 bits, so this code divides first. The result fits into 64 bits, because chunks <
+  // larger.
   uint64_t whole = count / larger, rest = count % larger;
   return whole * chunks + divideUp(rest * chunks, larger);
 }
@@ -143,7 +144,7 @@ std::string Layout::computeFifos(const Program &program) {
   if (fifoSlots < info.min_fifo_slots())
     return "program '" + info.name()->str() + "' needs at least " + std::to_string(info.min_fifo_slots()) +
            " FIFO slots per connection, " + std::to_string(fifoSlots) + " were requested";
-  uint64_t messageSlots = 0; // sum over the connections: buffer slots that one FIFO slot must hold
+  uint64_t messageSlots = 0; // number of buffer slots that a FIFO slot must hold, added over all connections
   uint64_t largest = 1;
   for (const Connection &connection : program.connections()) {
     messageSlots += connection.maxCount;

@@ -68,9 +68,9 @@ struct Layout {
   /// Returns the bytes of a FIFO slot in a connection whose largest message has `maxCount` slots of a buffer.
   size_t slotBytes(uint32_t maxCount) const { return wholeLines(maxCount * tileElements * elementSize); }
 
-  /// A call can copy input slots while it runs (Transfers::Staged). stagedTiles() returns for how many tiles a rank has
-  /// space for such copies. The number is small, so that the copies stay in a cache. stagedTileBytes() returns the
-  /// bytes that one tile of `slots` slots takes.
+  /// A call can copy input slots while it runs (Transfers::Staged). stagedTiles() returns the number of tiles for which
+  /// a rank has space for such copies. The number is small, so that the copies stay in a cache. stagedTileBytes()
+  /// returns the bytes that the copies of `slots` slots take in one tile.
   uint64_t stagedTiles() const { return tiles < 2 ? tiles : 2; }
   size_t stagedTileBytes(uint32_t slots) const { return slotBytes(slots); }
 

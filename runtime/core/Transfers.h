@@ -18,7 +18,7 @@ namespace gc3::core {
 /// The path of a message from the sender's memory to the receiver's.
 enum class Transfer : uint8_t {
   Slot,  ///< the sender copies it into a FIFO slot, and the receiver reads it there
-  Fetch, ///< the receiver reads it from the sender's buffer; no step overwrites it there before
+  Fetch, ///< the receiver reads it from the sender's buffer; no step overwrites it before that read
   Store  ///< the sender writes it to the receiver's destination; no step accesses the destination meanwhile
 };
 
@@ -59,9 +59,9 @@ public:
   /// Returns whether any message can skip its slot.
   bool any() const { return anyDirect; }
 
-  /// Returns whether each step of a rank reads either only the caller's data or only data written by steps. Then a call
-  /// with two buffers need not copy the input into the output, except untouched(). Always false if the rank's input
-  /// does not lie in the output.
+  /// Returns whether each step of a rank reads either only the caller's data or only data that steps have written. Then
+  /// a call with two buffers need not copy the input into the output, except the slots of untouched(). Always false if
+  /// the rank's input does not lie in the output.
   bool separable(uint32_t rank) const { return rank < separableRank.size() && separableRank[rank]; }
   /// Returns the input slots that no step writes, if separable(rank) is true; else returns none.
   std::span<const SlotRange> untouched(uint32_t rank) const {

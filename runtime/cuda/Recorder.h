@@ -20,7 +20,7 @@ namespace gc3::cuda {
 class Recorder {
 public:
   /// The largest number of records of all unfinished calls: 32 MiB on the GPU and 32 MiB on the host. All captured
-  /// calls together can have the same number in addition.
+  /// calls together can have as many records in addition.
   static constexpr uint64_t mostRecords = 1 << 20;
   /// A captured call gets at most 1 / capturedShare of the records of all captured calls.
   static constexpr uint64_t capturedShare = 16;
@@ -38,8 +38,8 @@ public:
   /// running kernels.
   void reserveAll() { reserve(most); }
 
-  /// Allocates memory for the records of a captured call. Call it before anything is enqueued on a stream, since
-  /// allocation can wait for kernels.
+  /// Allocates memory for the records of a captured call. Call it before the call enqueues any work, since an
+  /// allocation can wait for running kernels.
   void planCapture(Runner::Plan &plan);
   /// Enqueues a call on the stream. Records the call if there is space for its records.
   core::Outcome enqueue(Runner &runner, Runner::Plan &plan, Stream stream);

@@ -185,8 +185,8 @@ void Run::move(ThreadBlockState &block, bool ahead) {
     block.step = 0;
 }
 
-/// Returns the counter that must change before a blocked thread block can step. sweepOnce() calls blocked() again only
-/// after the counter has changed. blocked() then reads the awaited state with the required memory order.
+/// Returns the counter for which a blocked thread block waits. Until the counter reaches its least value, sweepOnce()
+/// does not call blocked() again. blocked() then reads the awaited state with the required memory order.
 Run::Pending Run::pendingOn(const ThreadBlockState &block, Blocked why) const {
   const auto index = static_cast<uint32_t>(&block - blocks.data());
   switch (why) {

@@ -19,8 +19,8 @@ struct RankMemory {
   std::byte *output = nullptr;
   /// Steps read the caller's input at `input`, although the program's alias places it in the output.
   bool separate = false;
-  /// The buffers exceed the caches. Results that no step reads again bypass the caches, unless the rank has just read
-  /// the destination.
+  /// The buffers exceed the caches. Results that no step reads again bypass the caches, unless the destination is
+  /// already in a cache.
   bool streams = false;
   /// The call is in place, but the program has separate buffers. Steps read the slots of Transfers::Staged from copies
   /// at `staged`, which the rank makes tile by tile.
