@@ -30,8 +30,8 @@ public:
     bool last = false;   ///< true: all other ranks have already arrived
   };
 
-  /// Begins a call. `parts` has one request for each of this thread's ranks. Does not wait for other ranks, so a thread
-  /// can arrive in calls of several backends before it waits in any of them. `parts`, and all data that the requests
+  /// Begins a call. `parts` has one request for each of this thread's ranks. Does not wait for other ranks. So a thread
+  /// can arrive in calls of several backends before it waits in one of them. `parts`, and all data that the requests
   /// point to, must stay valid until complete() returns.
   virtual Arrival arrive(std::span<const core::RankRequest> parts) = 0;
 

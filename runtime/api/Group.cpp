@@ -162,8 +162,8 @@ void runRound(std::vector<Rounds> &worlds, size_t round) {
     world->outcome = finish(*world, round, arrival);
 }
 
-/// Creates the deferred communicators, then runs the deferred calls. Does neither if a call was refused when it was
-/// made. Returns the first error in this order: creation of communicators, calls on NCCL communicators, calls on other
+/// Creates the deferred communicators, then runs the deferred calls. Does neither if the group has refused a call.
+/// Returns the first error in this order: creation of communicators, calls on NCCL communicators, calls on other
 /// streams, worlds on CPUs in the order of their first calls.
 gc3Result_t runGroup() {
   std::deque<DeferredCall> calls;

@@ -30,8 +30,8 @@ struct gc3Comm {
 
 namespace gc3::api {
 
-/// Keeps the object of a handle as long as a call uses it. The application can abort the handle during the call; then
-/// the object is freed after the call. The handle can be null.
+/// Keeps the object of a handle as long as a call uses it. If the application aborts the handle during the call, the
+/// call's end frees the object. The handle can be null.
 class Use {
 public:
   explicit Use(gc3Comm *comm) : comm(comm) {

@@ -152,13 +152,12 @@ Outcome HostBackend::await(uint64_t number, size_t own) {
   }
 }
 
-/// Returns an error if it is decided that not all ranks make call `number`. Returns Success if that is undecided. If
-/// `due` is true, tries to decide.
-/// A rank is missing if it was in no call after `timedOut` was set. A missing rank will announce no call: it sets
-/// `busy` before it reads `timedOut`, and all these accesses are sequentially consistent, so it will see `timedOut`. If
-/// a rank is in a call, it may be about to announce itself, so nothing is decided. This function reads `busy` before
-/// the number. In the other order, a rank could announce itself and leave the call between the two loads, and would
-/// seem to be missing.
+/// Returns an error if a thread has decided that call `number` has timed out, else Success. If `due` is true and no
+/// thread has decided, tries to decide. A rank is missing if it was in no call after `timedOut` was set. A missing rank
+/// will announce no call: it sets `busy` before it reads `timedOut`, and all these accesses are sequentially
+/// consistent, so it will see `timedOut`. A rank that is in a call may be about to announce itself, so this function
+/// then decides nothing. This function reads `busy` before the number. In the other order, a rank could announce itself
+/// and leave the call between the two loads, and would seem to be missing.
 Outcome HostBackend::timeOut(uint64_t number, bool due) {
   std::lock_guard lock(agreement);
   if (!failure.ok())

@@ -28,8 +28,8 @@ public:
   void beginLoad() const;
   bool isLoading() const { return call.comm->isLoading(); }
   bool isLoaded() const;
-  /// Plans the call if its program is loaded. If the program is refused, or not loaded because the stream is captured,
-  /// lets NCCL run the call. Call after isLoading() has returned false.
+  /// Plans the call if its program is loaded. If the ranks have refused the program, or the stream is captured and the
+  /// program is not loaded, lets NCCL run the call. Call after isLoading() has returned false.
   void planCall();
   void enqueue();
 

@@ -68,7 +68,7 @@ void Communicator::runPhase(Phase now) {
   }
 }
 
-/// Returns the error with which the executor's waits must end; Success while they may continue.
+/// Returns the error with which waits of the executor must end; Success while they may continue.
 Outcome Communicator::checkInterruption() {
   {
     std::lock_guard lock(mutex);

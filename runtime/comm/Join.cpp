@@ -49,7 +49,7 @@ Outcome GpuRank::prepare() {
   return child.prepareGathers(static_cast<uint32_t>(self.ranks), mostBytes);
 }
 
-/// Returns how many thread blocks fit on the GPU at once, for the element type whose kernel allows the fewest.
+/// Returns how many thread blocks fit on the GPU at once. This is the minimum over the kernels of all element types.
 core::Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreters, kernel::Protocol protocol) const {
   uint32_t blocks = UINT32_MAX;
   for (unsigned type = 0; type < core::elementTypeCount; ++type) {

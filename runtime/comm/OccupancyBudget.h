@@ -16,8 +16,8 @@ public:
   /// `infos` must outlive this object.
   explicit OccupancyBudget(std::span<const RankInfo> infos);
 
-  /// Adds a program and returns an empty string. If its blocks do not fit together with those of the added programs,
-  /// returns the reason and does not add it.
+  /// Adds a program and returns an empty string. If the program's blocks do not fit together with the blocks of the
+  /// added programs, returns the reason and does not add the program.
   std::string add(const core::Program &program, kernel::Protocol protocol, bool overNetwork);
 
   /// Returns the largest number of thread blocks that the other ranks on the GPU of rank `r` can have at once.

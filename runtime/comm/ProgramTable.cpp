@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs share connections and the FIFO slots of these connections. So all programs of one protocol have the same
-// slot size, with which all of them can be loaded at once.
+// slot size. It is so small that all of them can be loaded at once.
 #include "comm/ProgramTable.h"
 
 #include "core/Proofs.h"
@@ -95,7 +95,7 @@ void ProgramTable::decideProtocols(std::span<const RankInfo> infos) {
     otherBlocks.push_back(budget.blocksOfOthers(r));
 }
 
-/// Chooses the slot sizes for all programs of one protocol that can run, such that all of them can be loaded at once.
+/// Chooses the slot sizes for those programs of one protocol that can run, so that all of them can be loaded at once.
 void ProgramTable::decideSlots(Protocol protocol) {
   cuda::SlotNeeds needs;
   plan::ConnectionPool pool(teamOfRanks);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes, for one element count, the positions of a program's slots in its buffers (formulas in docs/bundle.md), the
-// tile size, and the sizes of FIFOs and scratch buffers.
+// Computes the layout of a program for one element count: the positions of slots in buffers (formulas in
+// docs/bundle.md), the tile size, and the sizes of FIFOs and scratch buffers.
 #pragma once
 
 #include "core/Program.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In all eight standard collectives, chunk i of rank r's output is chunk j of one rank's input, or chunk j of the sum
-// of all ranks' inputs. This code converts each value of the bundle to that form once, then compares it with each
-// output chunk that refers to it.
+// of all ranks' inputs. This code converts each value of the bundle to that form once. Then it compares the value with
+// each output chunk that refers to it.
 #include "core/Proofs.h"
 
 #include <algorithm>

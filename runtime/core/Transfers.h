@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines which messages of a program can skip the FIFO slot if ranks share memory, and which of the caller's data a
-// call need not copy. Both follow from the order of steps that holds in every execution (HappensBefore). Skipping slots
-// and copies changes neither results nor dependencies: a send still completes without its receiver.
+// If ranks share memory, some messages of a program can skip the FIFO slot, and a call need not copy all data of the
+// caller. This file determines these messages and data, from the order of steps that holds in every execution
+// (HappensBefore). Skipping slots and copies changes neither results nor dependencies: a send still completes without
+// its receiver.
 #pragma once
 
 #include "core/Accesses.h"
@@ -27,7 +28,7 @@ public:
   /// Creates the result for a program that is not analysed: all messages use slots.
   explicit Transfers(const Program &program) : allSteps(program.firstStep(program.ranks())) {}
 
-  /// Analyses calls whose buffers overlap as the program's buffers do, or do not overlap.
+  /// Analyses calls whose buffers do not overlap, or overlap as the program's buffers do.
   static Transfers asWritten(const Program &program, const HappensBefore &order);
   /// Analyses calls in place of the collective `standard`, on ranks whose program has separate input and output.
   static Transfers inPlace(const Program &program, const HappensBefore &order,

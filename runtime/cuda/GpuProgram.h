@@ -28,8 +28,8 @@ inline constexpr uint32_t threadsPerMoveBlock = 256; ///< for kernels that multi
 class GpuProgram {
 public:
   /// `cuda`, `limits` and `program` must outlive this object. `threads` is the number of threads per block. If it is 0,
-  /// the program chooses the largest number with which all blocks, and `ofOthers` blocks of concurrent launches, can
-  /// run at the same time.
+  /// the program chooses the largest number with which all blocks can run at the same time, together with `ofOthers`
+  /// blocks of concurrent launches.
   GpuProgram(const Cuda &cuda, const DeviceLimits &limits, const core::LoadedProgram &program, core::RankRange ranks,
              const plan::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads, uint32_t ofOthers = 0);
 

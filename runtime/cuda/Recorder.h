@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the blocks of a kernel record the times of their steps, and adds the records to a timeline when the call has
 // ended. If ranks share a GPU, the caller waits for each call. A rank with its own GPU must not wait, because its peers
-// can be waiting for it, so its records are collected at its next call. Only the last replay of a captured call is
-// added, when the recorder is destroyed.
+// can be waiting for it. So the recorder collects its records at its next call. The destructor adds captured calls,
+// each with its last replay only.
 #pragma once
 
 #include "core/Timeline.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns requests into layout and placements, these into moves and a kernel launch, and enqueues them on a stream.
+// Computes layout and placements from requests, and then moves and a kernel launch, which it enqueues on a stream.
 // Enqueues nothing before all checks have passed.
 #include "cuda/Runner.h"
 

@@ -98,8 +98,8 @@ private:
   std::atomic<uint32_t *> published{nullptr}; ///< the stop word, for threads that stop kernels
   OwnEvent lastCall;                          ///< event after the last call; replays record it, too
   /// The latest captures, with an event after the last call in each. CUDA does not report when a capture ends, so the
-  /// oldest captures are dropped. If `mostCaptures` captures begin during another capture, later calls of that capture
-  /// are not ordered after its earlier calls.
+  /// runner drops the oldest captures. If `mostCaptures` captures begin during another capture, later calls of that
+  /// capture are not ordered after its earlier calls.
   struct Capture {
     uint64_t number;
     OwnEvent lastCall;
