@@ -141,8 +141,8 @@ public:
   void enqueue(cuda::Stream stream, const std::function<Work()> &make);
   /// Returns true if the stream has completed all its work.
   bool isIdle(cuda::Stream stream);
-  /// Counts a call on the current device, and returns true if the call must fail. The name of the call is that of the
-  /// function that calls fails(), after "CUDA" or "NCCL", which depends on the file.
+  /// Counts a call on the current device, and returns true if the call must fail. The name of the call is "CUDA" or
+  /// "NCCL", depending on `file`, and then the name of the function that calls fails().
   bool fails(const char *function = __builtin_FUNCTION(), const char *file = __builtin_FILE());
   /// Counts a call of `name` on `device` and runs the hook of beforeCalls(). Returns true if the call must fail.
   bool failsOn(int device, const std::string &name);
