@@ -83,8 +83,8 @@ void HostBackend::announce(const RankRequest &part) {
   announcement.number.store(number, std::memory_order_release);
 }
 
-/// Returns the prepared call for a request, if the rank has made it recently. Returns null if it has not, or if that
-/// prepared call does not fit the buffers of this request.
+/// Returns the prepared call for a request, if the rank has made it recently. Returns null otherwise, and if that
+/// prepared call has stopped or lacks memory for the buffers' placement.
 PreparedCall *HostBackend::findRecent(RankState &state, const RankRequest &part, core::Placement &placement) {
   RecentCalls &recent = state.recent;
   dropRetired(recent);

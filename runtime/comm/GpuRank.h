@@ -32,7 +32,7 @@ struct Drivers {
 struct Setup {
   Drivers drivers;
   ProgramTable::Files files;
-  /// Why this process can't run programs; Success if it can. In join() the other ranks learn that this rank can't.
+  /// Why this process can't run programs; Success if it can. join() sends this to the other ranks.
   core::Outcome problem;
   cuda::Options options;
 };
