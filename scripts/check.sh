@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks what scripts/test.sh does not: format, the site of the documentation, Debian packages, the page in a browser, clang,
-# sanitizers, clang-tidy. With --deep also the sweeps that take hours: for releases, and once a week (CONTRIBUTING.md).
+# Runs the checks that scripts/test.sh does not run: format, the site of the documentation, Debian packages, the page in
+# a browser, clang, sanitizers, clang-tidy. With --deep, also runs the sweeps that take hours: for releases, and once a
+# week.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 

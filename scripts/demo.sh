@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds the compiler and the runtime, compiles examples/hierarchical_allreduce.gc3 and runs
-# it on the host. The calls reduce floats, from 1 KiB to 64 MiB, in place and out of place. Every element is checked.
+# it on the host. The calls reduce floats, from 1 KiB to 64 MiB, in place and out of place. gc3-run checks every
+# element.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hooks of mkdocs.yml. They turn pages that are written to be read as plain files into a site.
+"""Hooks of mkdocs.yml. The pages are also readable as plain files, and the hooks adapt them for the site.
 
 README.md and CONTRIBUTING.md in the repository's root become pages. Linked files outside docs/ become files of the
 site. A link to a folder becomes text. The first line of a code block keeps only the language. Its other words are for

@@ -63,7 +63,7 @@ def run(name, mistake):
 
 
 def check_id(name, message, ids):
-    """Fails if the file is named for an id and the message has another id. A remark is printed without its id."""
+    """Fails if the file has the name of an id and the message has another id. gc3c prints a remark without its id."""
     id = name.split(".")[0]
     if id in ids and not message.endswith(f"[{id}]") and not (id == "remark" and ": remark: " in message):
         sys.exit(f"{name}: the first message has another id: {message}")

@@ -14,8 +14,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 HEADERS = (".h", ".cuh")
 SOURCES = (".cpp", ".cu")
 
-# Cycles that are allowed: sets of parts that divide one task. A source of one part uses another part, whose header
-# refers to types of the first one.
+# Allowed cycles: sets of parts that share one task. A source of one part includes the header of another part, and that
+# header uses types of the first part.
 PAIRS = [{"lib/Sema/Compiler", "lib/Sema/BodyCompiler"},
          {"runtime/bundle/BundleFile", "runtime/bundle/Validate"},
          {"runtime/core/Factor", "runtime/core/ElementArithmetic"},

@@ -19,7 +19,7 @@ public:
   virtual ~Backend() = default;
 
   virtual uint32_t ranks() const = 0;
-  /// Returns whether calls are enqueued on streams. If not, calls take no stream, and have ended when they return.
+  /// Returns whether calls are enqueued on streams. If not, calls take no stream, and a call has ended when it returns.
   virtual bool takesStreams() const = 0;
 
   /// One thread's part of a call. arrive() returns it, and complete() takes it.
@@ -30,13 +30,13 @@ public:
     bool last = false;   ///< true: all other ranks have already arrived
   };
 
-  /// Begins a call. `parts` has one request for each of this thread's ranks. Does not wait for other ranks, so a thread
-  /// can arrive in calls of several backends before it waits in any of them. `parts`, and all data that the requests
+  /// Begins a call. `parts` has one request for each of this thread's ranks. Does not wait for other ranks. So a thread
+  /// can arrive in calls of several backends before it waits in one of them. `parts`, and all data that the requests
   /// point to, must stay valid until complete() returns.
   virtual Arrival arrive(std::span<const core::RankRequest> parts) = 0;
 
-  /// Waits until the parts of `arrival` have ended or, with streams, are enqueued on their stream. If a call fails
-  /// before it begins, all ranks get the same error.
+  /// Waits until the parts of `arrival` have ended. With streams, waits only until the parts are enqueued on their
+  /// stream. If a call fails before it begins, all ranks get the same error.
   virtual core::Outcome complete(const Arrival &arrival) = 0;
 
   /// Returns the name of the program that a request would run. Does not wait for other ranks.

@@ -13,8 +13,8 @@ using core::Request;
 
 namespace {
 
-/// Describes a call for the log. In a standard collective, the sizes of the buffers do not depend on the program. In
-/// other collectives they do, so the text then has the count instead of a size.
+/// Describes a call for the log. For a standard collective, the text has the size of the larger buffer. For other
+/// collectives, buffer sizes depend on the program, so the text has the count instead.
 std::string describe(const Request &request, uint32_t ranks) {
   const StandardCollective *standard =
       request.kind == CallKind::Standard ? common::findStandard(request.name) : nullptr;

@@ -18,8 +18,8 @@ using core::Result;
 using core::Setting;
 using core::Settings;
 
-/// The language's limit on ranks. Each rank needs memory before any program is known, so larger numbers are refused at
-/// once.
+/// The language's limit on ranks. gc3 allocates memory for each rank before it knows any program, so it refuses larger
+/// numbers at once.
 static constexpr int mostRanks = 65536;
 
 /// Returns `chosen`, or the value of the setting if `chosen` is null.
@@ -43,13 +43,13 @@ static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
   return {};
 }
 
-// readConfig() distinguishes versions of a struct by their size, so a new member must make the struct larger. That
-// would fail if the struct ended with padding that the new member could use.
+// readConfig() distinguishes versions of a struct by their size, so a new member must make the struct larger. If the
+// struct ended with padding, a new member could use the padding, and the size would stay the same.
 static_assert(offsetof(gc3HostConfig_t, tunerData) + sizeof(gc3HostConfig_t::tunerData) == sizeof(gc3HostConfig_t));
 static_assert(offsetof(gc3GpuConfig_t, tunerData) + sizeof(gc3GpuConfig_t::tunerData) == sizeof(gc3GpuConfig_t));
 
-/// Returns the config, or `initial` if `config` is null. Refuses a config of another size, because no released version
-/// of gc3 has one.
+/// Returns the config, or `initial` if `config` is null. Refuses a config of another size, because the size is the
+/// struct's version.
 template <typename Config>
 static Result<Config> readConfig(const Config *config, const Config &initial, const char *initializer) {
   if (!config)

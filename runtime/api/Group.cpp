@@ -128,9 +128,8 @@ Outcome runOnNccl(std::deque<DeferredCall> &calls) {
   return first;
 }
 
-/// Runs the calls of worlds with streams in the order of the group, as if they were made one by one: other threads may
-/// make them outside a group. Returns the first error. After an error, still runs the later calls, because other ranks
-/// run them.
+/// Runs the calls of worlds with streams one by one, in the order of the group. Returns the first error. After an
+/// error, still runs the later calls.
 Outcome runOnStreams(const Sorted &sorted) {
   Outcome first;
   for (const WorldRound &next : sorted.order) {
@@ -163,8 +162,8 @@ void runRound(std::vector<Rounds> &worlds, size_t round) {
     world->outcome = finish(*world, round, arrival);
 }
 
-/// Creates the deferred communicators, then runs the deferred calls. Does neither if a call was refused when it was
-/// made. Returns the first error in this order: creation of communicators, calls on NCCL communicators, calls on other
+/// Creates the deferred communicators, then runs the deferred calls. Does neither if the group has refused a call.
+/// Returns the first error in this order: creation of communicators, calls on NCCL communicators, calls on other
 /// streams, worlds on CPUs in the order of their first calls.
 gc3Result_t runGroup() {
   std::deque<DeferredCall> calls;

@@ -25,13 +25,13 @@ struct gc3Comm {
   std::string lastError{};
   std::mutex errorMutex{};                                    ///< guards lastError
   std::unordered_map<int, gc3::core::PreMulSum> operations{}; ///< reductions that the application has created
-  std::atomic<uint32_t> uses{1}; ///< one for the handle, and one for each running or deferred call
+  std::atomic<uint32_t> uses{1}; ///< number of users: the handle, and each running or deferred call
 };
 
 namespace gc3::api {
 
-/// Keeps the object of a handle as long as a call uses it. The application can abort the handle during the call; then
-/// the object is freed after the call. The handle can be null.
+/// Keeps the object of a handle as long as a call uses it. If the application aborts the handle during the call, the
+/// call's end frees the object. The handle can be null.
 class Use {
 public:
   explicit Use(gc3Comm *comm) : comm(comm) {

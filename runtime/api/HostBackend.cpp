@@ -18,8 +18,8 @@ using host::PreparedCall;
 using host::Sharing;
 
 namespace {
-/// A rank that waits for its peers first polls without pauses: the peers usually arrive soon, and a pause can take
-/// longer. Then it polls with pauses. Then it sleeps, each time for longer.
+/// A rank that waits for its peers first polls without pauses: the peers usually arrive before a pause would end. Then
+/// it polls with pauses. Then it sleeps, each time for longer.
 constexpr unsigned pollsBeforePause = 100;
 constexpr unsigned pollsBeforeSleep = 4000;
 constexpr std::chrono::microseconds shortestSleep{50};
@@ -83,8 +83,8 @@ void HostBackend::announce(const RankRequest &part) {
   announcement.number.store(number, std::memory_order_release);
 }
 
-/// Returns the prepared call for a request, if the rank has made it recently. Returns null if it has not, or if that
-/// prepared call does not fit the buffers of this request.
+/// Returns the prepared call for a request, if the rank has made it recently. Returns null otherwise, and if that
+/// prepared call has stopped or lacks memory for the buffers' placement.
 PreparedCall *HostBackend::findRecent(RankState &state, const RankRequest &part, core::Placement &placement) {
   RecentCalls &recent = state.recent;
   dropRetired(recent);
@@ -152,13 +152,12 @@ Outcome HostBackend::await(uint64_t number, size_t own) {
   }
 }
 
-/// Returns an error if it is decided that not all ranks make call `number`. Returns Success if that is undecided. If
-/// `due` is true, tries to decide.
-/// A rank is missing if it was in no call after `timedOut` was set. A missing rank will announce no call: it sets
-/// `busy` before it reads `timedOut`, and all these accesses are sequentially consistent, so it will see `timedOut`. If
-/// a rank is in a call, it may be about to announce itself, so nothing is decided. This function reads `busy` before
-/// the number. In the other order, a rank could announce itself and leave the call between the two loads, and would
-/// seem to be missing.
+/// Returns an error if a thread has decided that call `number` has timed out, else Success. If `due` is true and no
+/// thread has decided, tries to decide. A rank is missing if it was in no call after `timedOut` was set. A missing rank
+/// will announce no call: it sets `busy` before it reads `timedOut`, and all these accesses are sequentially
+/// consistent, so it will see `timedOut`. A rank that is in a call may be about to announce itself, so this function
+/// then decides nothing. This function reads `busy` before the number. In the other order, a rank could announce itself
+/// and leave the call between the two loads, and would seem to be missing.
 Outcome HostBackend::timeOut(uint64_t number, bool due) {
   std::lock_guard lock(agreement);
   if (!failure.ok())
@@ -258,7 +257,7 @@ Outcome HostBackend::run(const Arrival &arrival) {
 Outcome HostBackend::complete(const Arrival &arrival) {
   if (!arrival.refused.ok())
     return arrival.refused;
-  struct Releaser { // on each return path, since others would wait for a rank that stays busy
+  struct Releaser { // on each return path, since other ranks would wait for a busy rank
     HostBackend &world;
     std::span<const RankRequest> parts;
     ~Releaser() { world.release(parts); }

@@ -43,7 +43,7 @@ private:
   /// A rank's announcement of one call. The rank's thread writes `number` last.
   struct alignas(host::linePair) Announcement {
     std::atomic<uint64_t> number{0};
-    host::PreparedCall *call = nullptr; ///< the rank has entered it; null: the ranks must agree on a call
+    host::PreparedCall *call = nullptr; ///< the call that the rank has entered; null: the ranks must agree on a call
     host::Sharing sharing{};            ///< see host::PreparedCall::sharing
     const core::Request *request = nullptr;
   };

@@ -20,8 +20,8 @@ public:
   PeriodicThread(const PeriodicThread &) = delete;
   PeriodicThread &operator=(const PeriodicThread &) = delete;
 
-  /// Calls `poll` every `timeoutMs` / 8 milliseconds, so a timeout is detected at most this much too late. Call this
-  /// function once. Throws std::system_error if no thread can be created.
+  /// Calls `poll` every `timeoutMs` / 8 milliseconds, so `poll` detects a timeout at most one such period late. Call
+  /// this function once. Throws std::system_error if no thread can be created.
   void start(uint32_t timeoutMs, std::function<void()> poll);
 
 private:

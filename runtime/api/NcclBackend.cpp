@@ -22,7 +22,7 @@ Result<std::shared_ptr<comm::Communicator>> NcclBackend::create(ncclapi::Comm nc
   static const Outcome found = ncclapi::Nccl::find(ncclapi::findInstalled, nccl);
   if (!found.ok())
     return found;
-  // All ranks call gc3CommInit together, so a rank that has not called it within these limits counts as missing.
+  // All ranks call gc3CommInit together, so a rank that has not called it within this limit counts as missing.
   const comm::WaitLimits limits{0, std::max(options.timeoutMs, options.joiningMs)};
   const Outcome none;
   auto setup = std::make_shared<comm::Setup>(comm::Setup{{*cuda, nccl, gin::find}, {std::move(file)}, none, options});
@@ -37,8 +37,8 @@ static Outcome joinError(comm::Communicator &communicator) {
   return joined.ok() ? communicator.refusal() : joined;
 }
 
-/// Sets `first` to `outcome` if `first` is Success. Also does so if `first` is gc3InvalidUsage and `outcome` is another
-/// error: a rank may only have received gc3InvalidUsage from other ranks.
+/// Sets `first` to `outcome` if `first` is Success. A rank can get gc3InvalidUsage because of an error on another rank.
+/// So this function also replaces gc3InvalidUsage by another error, which is more specific.
 static void note(Outcome &first, const Outcome &outcome) {
   if (first.ok() || (first.code == gc3InvalidUsage && !outcome.ok() && outcome.code != gc3InvalidUsage))
     first = outcome;

@@ -21,8 +21,8 @@ public:
   static core::Result<std::shared_ptr<comm::Communicator>>
   create(ncclapi::Comm ncclComm, std::shared_ptr<const bundle::BundleFile> file, const cuda::Options &options);
   /// Makes all ranks join, and stores the handles of the ranks that succeed. Several inits of one `ncclComm` join one
-  /// after the other. Returns the first error, but prefers an error that a rank has detected itself to an error that it
-  /// received from other ranks, which is less specific.
+  /// after the other. Returns the first error. But if that error is gc3InvalidUsage, which a rank can get because of
+  /// other ranks, returns the first other error if there is one.
   static core::Outcome join(std::span<const Init> inits);
 
   explicit NcclBackend(std::shared_ptr<comm::Communicator> communicator) : communicator(std::move(communicator)) {}

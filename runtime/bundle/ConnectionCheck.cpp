@@ -38,8 +38,8 @@ bool hasMessages(const RankView &view, const fbs::ThreadBlock &block, bool sends
   });
 }
 
-/// Returns the sending ends of all connections if `sends` is true, else the receiving ends. Sorts them. If a thread
-/// block names a peer but exchanges no message with it, it is not an end.
+/// Returns the sending ends of all connections if `sends` is true, else the receiving ends. Sorts them. A thread block
+/// that names a peer but exchanges no message with it is not an end.
 std::vector<End> collectEnds(std::span<const RankView> views, bool sends) {
   std::vector<End> ends;
   for (uint32_t rank = 0; rank < views.size(); ++rank)

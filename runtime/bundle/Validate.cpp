@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the meaning of one section at a time; ConnectionCheck.cpp checks several ranks together. All arithmetic on
-// stored numbers uses 64 bits.
+// Checks the meaning of one section at a time. ConnectionCheck.cpp checks all ranks together. All arithmetic on stored
+// numbers uses 64 bits.
 #include "bundle/Validate.h"
 
 #include "gc3/Common/Opcode.h"
@@ -65,8 +65,8 @@ private:
     return alias();
   }
 
-  /// The inner buffer must be a range of whole blocks of the outer buffer. Otherwise slots of the two buffers that
-  /// overlap could have different lengths.
+  /// The inner buffer must be a range of whole blocks of the outer buffer. Otherwise overlapping slots of the two
+  /// buffers could have different lengths.
   std::string alias() const {
     uint64_t inner = 0, outer = 0;
     switch (view.alias) {

@@ -21,8 +21,8 @@ public:
   ///   and wait for each call to end before it makes the next. Consecutive rounds that NCCL runs are merged into one
   ///   round.
   /// - A round of one communicator waits for another communicator only in two cases: NCCL runs the round, or the round
-  ///   shares a stream with the other communicator. Then all calls on the other communicator come first, if that
-  ///   communicator is earlier in the group.
+  ///   shares a stream with the other communicator. In these cases, if the other communicator is earlier in the group,
+  ///   all its calls come first.
   /// - If memory runs out, all communicators fail, because other ranks may run the calls.
   static void run(std::span<Call> calls, Fallback *fallback = nullptr);
 };

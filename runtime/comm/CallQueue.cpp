@@ -16,9 +16,9 @@ EnteredCall::EnteredCall(Call &call) : call(call) {
     call.fail(outcome);
 }
 
-/// Either all ranks of a communicator capture a call, or none does. If gc3 can't query the stream of a rank, it assumes
-/// that this stream is captured if a stream of the thread's other ranks is. Otherwise this rank could load a program
-/// that the other ranks do not load.
+/// Either all ranks of a communicator capture a call, or none does. If gc3 can't query a rank's stream, it assumes for
+/// that stream what holds for the streams of the thread's other ranks. Otherwise this rank could load a program that
+/// the other ranks do not load.
 void EnteredCall::findCaptures(std::span<EnteredCall> calls) {
   uint64_t othersCapture = 0;
   for (EnteredCall &each : calls) {
@@ -126,8 +126,7 @@ bool CallQueue::merge(CallQueue &other) {
   return true;
 }
 
-/// NCCL can block in a call until other ranks make the same call. So all ranks make NCCL's calls in one order: that of
-/// the group.
+/// NCCL can block in a call until other ranks make the same call. So all ranks make NCCL's calls in the group's order.
 bool CallQueue::precedes(const CallQueue &other) const {
   return !isDone() && (other.isForNccl() || sharesStream(other));
 }
@@ -210,7 +209,7 @@ static void runByNccl(std::span<Call *const> round, CallFallback *fallback) {
 }
 
 void CallQueue::enqueueRound(Fallback *fallback) {
-  for (EnteredCall &each : entered) // before the first launch: planning allocates memory, which can wait for kernels
+  for (EnteredCall &each : entered) // before any launch: planning allocates memory, which can wait for kernels
     each.planCall();
   runByNccl(rounds[next], fallback);
   for (EnteredCall &each : entered)

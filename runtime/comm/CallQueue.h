@@ -28,8 +28,8 @@ public:
   void beginLoad() const;
   bool isLoading() const { return call.comm->isLoading(); }
   bool isLoaded() const;
-  /// Plans the call if its program is loaded. If the program is refused, or not loaded because the stream is captured,
-  /// lets NCCL run the call. Call after isLoading() has returned false.
+  /// Plans the call if its program is loaded. If the ranks have refused the program, or the stream is captured and the
+  /// program is not loaded, lets NCCL run the call. Call after isLoading() has returned false.
   void planCall();
   void enqueue();
 
@@ -67,8 +67,8 @@ public:
   /// Adds the calls of `other`, another rank of the same communicator, to this queue. Returns false if `other` has not
   /// joined or belongs to another communicator.
   bool merge(CallQueue &other);
-  /// Returns true if the current round of `other` must wait for calls of this queue: the round shares a stream with
-  /// these calls, or NCCL runs the round. `other` must be later in the group.
+  /// Returns true if the current round of `other` must wait for calls of this queue, because the round shares a stream
+  /// with these calls, or because NCCL runs the round. `other` must be later in the group.
   bool precedes(const CallQueue &other) const;
   /// Begins the next round, if none has begun. Returns true if the round can be enqueued.
   bool isReady();

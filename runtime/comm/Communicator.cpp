@@ -228,8 +228,8 @@ void Communicator::fail(const Outcome &cause) {
   failNow(cause);
 }
 
-/// Kernels keep running, because other ranks may need their messages. But after a timeout they are stopped, because
-/// they may wait for a missing rank.
+/// Lets kernels run on, because other ranks may need their messages. After a timeout, stops them, because they may wait
+/// for a missing rank.
 void Communicator::failNow(const Outcome &cause) {
   if (!mayFollow(phase, Phase::Failed))
     return;
@@ -286,7 +286,7 @@ void Communicator::awaitSplit() {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
-/// Stops kernels only in the phases that can have some: there are no kernels before Ready. In phase Closing, the
+/// Stops kernels only in the phases in which kernels can run: before Ready there are none. In phase Closing, the
 /// executor destroys `gpu`, so this thread must not use it.
 void Communicator::abortNow() {
   const bool hasKernels = phase == Phase::Ready || phase == Phase::Draining || phase == Phase::Failed;

@@ -103,8 +103,8 @@ public:
   /// communicator. Returns true if the executor is inside NCCL's split of that communicator. Then the caller must
   /// revoke that communicator and call awaitSplit(), before NCCL may free it.
   bool abort();
-  /// Waits until the split has ended, but at most 5 seconds. The limit exists because a revocation just before the
-  /// split does not end the split. NCCL's abort then ends it.
+  /// Waits until the split has ended, but at most 5 seconds. A revocation just before the split does not end the split.
+  /// In that case, NCCL's abort ends the split after this function has returned.
   void awaitSplit();
   /// Makes the executor release all resources. Call after abort(), and after NCCL has ended its part. Does nothing if
   /// the communicator was not aborted. Does not wait.

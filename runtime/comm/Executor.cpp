@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds pollPeriod{100}; ///< interval of kernel checks if there is no timeout: kernels can still fail
+constexpr milliseconds pollPeriod{100}; ///< interval of kernel checks without a timeout: kernels can also fail
 
 void logFallback(const GpuRank::Identity &identity, const std::string &reason) {
   if (core::isInfoEnabled())
@@ -68,7 +68,7 @@ void Communicator::runPhase(Phase now) {
   }
 }
 
-/// Returns the error with which the executor's waits must end; Success while they may continue.
+/// Returns the error with which waits of the executor must end; Success while they may continue.
 Outcome Communicator::checkInterruption() {
   {
     std::lock_guard lock(mutex);
@@ -90,7 +90,7 @@ void Communicator::checkErrors() {
     return;
   std::lock_guard lock(mutex);
   if (phase == Phase::Failed)
-    error = outcome; // the same error; checkKernels() may have added what stopped kernels waited for
+    error = outcome; // the same error, to which checkKernels() may have added what stopped kernels waited for
   else
     failNow(outcome);
 }
@@ -107,7 +107,7 @@ Outcome Communicator::identify() {
     return outcomeOf(callOnParent([&] { return function(parent, value); }), doing);
   };
   Outcome outcome = query(nccl.CommUserRank, &identity.rank, "querying the rank");
-  if (outcome.ok()) // after the rank: if ranks() is not 0, rank() is valid
+  if (outcome.ok()) // sets the rank first: if ranks() is not 0, rank() is valid
     outcome = query(nccl.CommCount, &identity.ranks, "querying the ranks");
   if (outcome.ok())
     outcome = query(nccl.CommCuDevice, &identity.device, "querying the device");
@@ -211,7 +211,7 @@ void Communicator::close() {
   child.destroy();
   gpu.reset();
   std::lock_guard lock(mutex);
-  if (phase == Phase::Closing) // else there was an abort, and closeAborted() does the rest
+  if (phase == Phase::Closing) // otherwise there was an abort, and closeAborted() continues
     advance(Phase::Closed);
 }
 

@@ -32,7 +32,7 @@ struct Drivers {
 struct Setup {
   Drivers drivers;
   ProgramTable::Files files;
-  /// Why this process can't run programs; Success if it can. In join() the other ranks learn that this rank can't.
+  /// Why this process can't run programs; Success if it can. join() sends this to the other ranks.
   core::Outcome problem;
   cuda::Options options;
 };
@@ -56,9 +56,9 @@ public:
     int rank = 0, ranks = 0, device = 0;
   };
 
-  /// The result of joining. `failure` is an error of this rank alone, so other ranks may still wait for this rank.
-  /// `refusal` is common to all ranks, though its text can differ; NCCL then runs all calls. If programs can run, both
-  /// are Success.
+  /// The result of joining. If programs can run, both members are Success. `failure` is an error of this rank alone, so
+  /// other ranks may still wait for this rank. After a `refusal`, NCCL runs all calls. All ranks get a refusal
+  /// together, but its text can differ.
   struct JoinResult {
     core::Outcome failure, refusal;
   };
@@ -109,7 +109,7 @@ private:
   /// Resources of a program while it loads. They are released if a rank can't load the program.
   struct PendingLoad {
     uint32_t program = 0;
-    core::Outcome outcome;                      ///< this rank's error, or after agree() another rank's
+    core::Outcome outcome;                      ///< this rank's error; after agree(), it can be another rank's error
     std::unique_ptr<plan::ConnectionPool> pool; ///< copy of GpuRank::pool, plus the program's connections
     std::vector<uint32_t> numbers;              ///< numbers of the program's connections in the pool
     std::unique_ptr<cuda::GpuProgram> onGpu;

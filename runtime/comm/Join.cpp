@@ -49,7 +49,7 @@ Outcome GpuRank::prepare() {
   return child.prepareGathers(static_cast<uint32_t>(self.ranks), mostBytes);
 }
 
-/// Returns how many thread blocks fit on the GPU at once, for the element type whose kernel allows the fewest.
+/// Returns how many thread blocks fit on the GPU at once. This is the minimum over the kernels of all element types.
 core::Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreters, kernel::Protocol protocol) const {
   uint32_t blocks = UINT32_MAX;
   for (unsigned type = 0; type < core::elementTypeCount; ++type) {
@@ -87,7 +87,8 @@ Outcome GpuRank::describe(RankInfo &own) {
     return {gc3SystemError, "NCCL's LSA team is no part of its communicator"};
   own.set(setup.options);
   own.architecture = runner.limits().architecture;
-  // The range of peers has no gaps. So if the team has a stride, this rank counts as the only rank that it reaches.
+  // The range of reachable peers must have no gaps. So if the team's stride is not 1, the range contains only this
+  // rank.
   own.firstPeer = team.stride == 1 ? firstOfTeam() : self.rank;
   own.peerEnd = team.stride == 1 ? own.firstPeer + team.ranks : self.rank + 1;
   own.host = thisHost();
@@ -176,7 +177,7 @@ Outcome GpuRank::connectNetwork(std::vector<RankInfo> &infos) {
   return {};
 }
 
-/// Begins the rank's trace. An error is only logged: the rank then works without a trace.
+/// Begins the rank's trace. Only logs an error: the rank then works without a trace.
 void GpuRank::beginTrace(std::span<const RankInfo> infos) {
   constexpr uint64_t mostRecords = 1 << 18; // 8 MiB on the GPU
   const std::string &name = setup.options.traceName;

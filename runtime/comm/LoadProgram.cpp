@@ -59,9 +59,9 @@ bool GpuRank::maySplitByTeam() const {
   return child.windowComm() == child.get() && team.ranks < self.ranks && table->signals() == 0;
 }
 
-/// NCCL from 2.29 on supports no window that spans several LSA teams, unless there is a network. In that case, splits
-/// the child into one communicator for each team, and registers the window with the communicator of this rank's team.
-/// Later windows are registered with that communicator at once.
+/// From 2.29 on, NCCL supports windows that span several LSA teams only if there is a network. If the registration has
+/// given no window, splits the child into one communicator for each team, and registers the window with the
+/// communicator of this rank's team. Later loads register their windows with that communicator at once.
 Outcome GpuRank::registerInTeam() {
   if (loading->outcome.ok()) {
     const core::Result<bool> isWindow = loading->window.isWindow();

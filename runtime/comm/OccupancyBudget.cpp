@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of different kernels can be resident together. They are sure to fit if the same number of blocks of the
-// largest of these kernels would fit.
+// Blocks of different kernels can be resident on one GPU together. They certainly fit if the GPU can hold the same
+// number of blocks of the largest of these kernels.
 #include "comm/OccupancyBudget.h"
 
 #include <algorithm>

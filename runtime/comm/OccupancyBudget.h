@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Occupancy limits of GPUs. Ranks can share a GPU: NCCL allows this from 2.30 on. A kernel's thread blocks stay
-// resident until the kernel ends, and a rank can be several calls ahead of other ranks. So at any time, each rank can
-// run any program, and the blocks of all ranks on a GPU must fit at once. Otherwise a rank could wait for a block that
-// never becomes resident.
+// Occupancy limits of GPUs. From 2.30 on, NCCL lets ranks share a GPU. A kernel's thread blocks stay resident until the
+// kernel ends, and a rank can be several calls ahead of other ranks. So at any time, each rank can run any program, and
+// the blocks of all ranks on a GPU must fit at once. Otherwise a rank could wait for a block that never becomes
+// resident.
 #pragma once
 
 #include "comm/RankInfo.h"
@@ -16,8 +16,8 @@ public:
   /// `infos` must outlive this object.
   explicit OccupancyBudget(std::span<const RankInfo> infos);
 
-  /// Adds a program and returns an empty string. If its blocks do not fit together with those of the added programs,
-  /// returns the reason and does not add it.
+  /// Adds a program and returns an empty string. If the program's blocks do not fit together with the blocks of the
+  /// added programs, returns the reason and does not add the program.
   std::string add(const core::Program &program, kernel::Protocol protocol, bool overNetwork);
 
   /// Returns the largest number of thread blocks that the other ranks on the GPU of rank `r` can have at once.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs share connections and the FIFO slots of these connections. So all programs of one protocol have the same
-// slot size, with which all of them can be loaded at once.
+// slot size. It is so small that all of them can be loaded at once.
 #include "comm/ProgramTable.h"
 
 #include "core/Proofs.h"
@@ -95,7 +95,7 @@ void ProgramTable::decideProtocols(std::span<const RankInfo> infos) {
     otherBlocks.push_back(budget.blocksOfOthers(r));
 }
 
-/// Chooses the slot sizes for all programs of one protocol that can run, such that all of them can be loaded at once.
+/// Chooses the slot sizes for those programs of one protocol that can run, so that all of them can be loaded at once.
 void ProgramTable::decideSlots(Protocol protocol) {
   cuda::SlotNeeds needs;
   plan::ConnectionPool pool(teamOfRanks);
@@ -150,8 +150,8 @@ core::Result<uint32_t> ProgramTable::selectFirst(const Request &request, bool by
   return first;
 }
 
-/// GC3_PROGRAM can list a program that is for other sizes than the call's. So this function first searches all bundles
-/// for a listed program that is for the call's size.
+/// GC3_PROGRAM can list a program for sizes other than the call's. So this function first searches all bundles for a
+/// listed program for the call's size.
 core::Result<uint32_t> ProgramTable::select(const Request &request) {
   std::lock_guard lock(selecting);
   if (selections.size() > 1 && userChoice.isListed(request.name) && !userChoice.hasTuner())

@@ -71,8 +71,8 @@ static bool isUntornLink(const RankInfo &rank, int32_t peer) {
   return rank.untornPeers.has(static_cast<uint32_t>(peer - rank.firstPeer));
 }
 
-/// Returns, as a text, the first two ranks that a program connects and for which `holds` returns false; empty if there
-/// are none.
+/// Returns, as a text, the first two ranks that a program connects although `holds` returns false for them; empty if
+/// there are none.
 static std::string firstPairWithout(bool (*holds)(const RankInfo &rank, int32_t peer), const core::Program &program,
                                     std::span<const RankInfo> ranks) {
   for (uint32_t r = 0; r < program.ranks(); ++r)

@@ -25,8 +25,8 @@ public:
   /// Removes the handle from the registry. Call this before NCCL frees the handle.
   void remove(ncclapi::Comm handle);
 
-  /// Releases closed communicators. Does not wait for other ranks: the executor threads of closed communicators have
-  /// ended or are about to end. Returns the number of remaining communicators.
+  /// Releases closed communicators. Does not wait for other ranks, because the executor threads of closed communicators
+  /// have ended or are about to end. Returns the number of remaining communicators.
   size_t sweep();
 
 private:

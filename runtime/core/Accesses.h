@@ -60,8 +60,8 @@ public:
   void removeWrite(uint32_t step) { remove(step, target(step), true); }
 
   /// Returns whether `a` ends before `b` begins in every execution. Returns false if this object has already made
-  /// `mostComparisons` comparisons, to limit the time of an analysis. A false result is always safe: it only makes the
-  /// analysis permit fewer optimisations.
+  /// `mostComparisons` comparisons, to limit the time of an analysis. A false result is always safe: the analysis then
+  /// only permits fewer optimisations.
   bool before(uint32_t a, uint32_t b) { return ++comparisons <= mostComparisons && order.before(a, b); }
 
 private:

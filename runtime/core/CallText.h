@@ -19,8 +19,8 @@ struct CallText {
   std::optional<int> root;
 };
 
-/// Returns for example `AllReduce 1 MiB float sum`. The size is the one by which programs are selected. If `blocks` is
-/// 0 or the type is unknown, the text has the count instead of the size, for example `shift 10 of float sum`.
+/// Returns for example `AllReduce 1 MiB float sum`. gc3 selects programs by this size. If `blocks` is 0 or the type is
+/// unknown, the text has the count instead of the size, for example `shift 10 of float sum`.
 std::string describe(const CallText &call);
 
 } // namespace gc3::core

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An item PROGRAM of the list, which names no collective, applies to every collective that has a program of this name,
-// for any number of ranks.
+// An item PROGRAM of the list names no collective. It applies to every collective that has a program of this name, for
+// any number of ranks.
 #include "core/Choice.h"
 
 #include <algorithm>

@@ -22,7 +22,7 @@ struct ChoiceOptions {
 class Choice {
 public:
   /// Reads a list of items, separated by commas. An item is `PROGRAM` or `COLLECTIVE:PROGRAM`. An item
-  /// `COLLECTIVE:none` lists the collective, but allows no program for it. An item `none` does the same for every
+  /// `COLLECTIVE:none` lists the collective, but allows no program for it. An item `none` does this for every
   /// collective that no other item names. Returns gc3InvalidArgument if no bundle has a program or collective that an
   /// item names.
   static Result<Choice> make(const ChoiceOptions &options, std::span<const bundle::BundleFile *const> files);

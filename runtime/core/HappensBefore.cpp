@@ -26,7 +26,7 @@ HappensBefore::HappensBefore(const Program &executed) : program(executed), block
   isKnown = execute();
 }
 
-/// Runs each thread block until it is blocked, again and again. Returns false if the program deadlocks.
+/// In each round, runs each thread block until it is blocked or ends. Returns false if the program deadlocks.
 bool HappensBefore::execute() {
   Progress now;
   now.next.assign(blocks, 0);

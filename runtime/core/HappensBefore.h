@@ -12,10 +12,10 @@ namespace gc3::core {
 
 /// Simulates one execution of the program, without data and with unlimited FIFO slots. Each step gets a vector clock:
 /// for each thread block, the number of its steps that have ended when this step ends. The clocks depend only on
-/// program order, waits and messages, so the order that they give holds in every execution. The clocks are those of one
-/// tile. They are enough, because tiles do not overlap: two accesses to the same data belong to the same tile. Steps
-/// are numbered as in Program::firstStep. Takes O(steps x thread blocks) time and memory, and does not analyse programs
-/// above a limit.
+/// program order, waits and messages, so the order that they give holds in every execution. The simulation covers one
+/// tile. This is enough, because tiles do not overlap: two accesses to the same data belong to the same tile. Steps are
+/// numbered as in Program::firstStep. Takes O(steps x thread blocks) time and memory. Does not analyse programs that
+/// exceed a limit.
 class HappensBefore {
 public:
   static constexpr uint32_t none = UINT32_MAX;

@@ -47,8 +47,8 @@ void InputAnalysis::separate() {
   }
 }
 
-/// Returns Initial if step `reader` finds only the caller's data in these input slots. Returns Written if a step has
-/// written each of the slots before. Otherwise returns Unclear.
+/// Returns Initial if step `reader` finds only the caller's data in these input slots. Returns Written if other steps
+/// have certainly written all these slots before `reader` begins. Otherwise returns Unclear.
 InputAnalysis::Finds InputAnalysis::finds(uint32_t rank, SlotRange where, uint32_t reader) {
   bool initial = accesses.allOf(rank, where, [&](const Access &access) {
     return !access.writes || access.step == reader || accesses.before(reader, access.step);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes, for one element count, the positions of a program's slots in its buffers (formulas in docs/bundle.md), the
-// tile size, and the sizes of FIFOs and scratch buffers.
+// Computes the layout of a program for one element count: the positions of slots in buffers (formulas in
+// docs/bundle.md), the tile size, and the sizes of FIFOs and scratch buffers.
 #pragma once
 
 #include "core/Program.h"
@@ -68,9 +68,9 @@ struct Layout {
   /// Returns the bytes of a FIFO slot in a connection whose largest message has `maxCount` slots of a buffer.
   size_t slotBytes(uint32_t maxCount) const { return wholeLines(maxCount * tileElements * elementSize); }
 
-  /// A call can copy input slots while it runs (Transfers::Staged). stagedTiles() returns for how many tiles a rank has
-  /// space for such copies. The number is small, so that the copies stay in a cache. stagedTileBytes() returns the
-  /// bytes that one tile of `slots` slots takes.
+  /// A call can copy input slots while it runs (Transfers::Staged). stagedTiles() returns the number of tiles for which
+  /// a rank has space for such copies. The number is small, so that the copies stay in a cache. stagedTileBytes()
+  /// returns the bytes that the copies of `slots` slots take in one tile.
   uint64_t stagedTiles() const { return tiles < 2 ? tiles : 2; }
   size_t stagedTileBytes(uint32_t slots) const { return slotBytes(slots); }
 

@@ -19,7 +19,7 @@ inline constexpr unsigned placementCount = 3;
 /// The multiplication or division of elements before or after a reduction.
 struct Scaling {
   bool scales = false;  ///< inputs are multiplied by factor()
-  uint32_t divisor = 1; ///< the number by which integer outputs are divided
+  uint32_t divisor = 1; ///< divisor of integer outputs
 
   Scaling() = default;
   Scaling(const LoadedProgram &loaded, const Request &request);

@@ -8,9 +8,9 @@
 namespace gc3::core {
 
 /// Checks that all programs for `ranks` ranks were proven to be well-formed, to terminate, to have no races, and to
-/// compute what their collective promises. The last proof is not needed if the collective promises nothing; only a
-/// collective that is not a standard one can promise nothing. Returns gc3BundleUnproven with the name of a program that
-/// was not proven.
+/// compute what their collective promises. A program needs no proof of its results if its collective promises nothing.
+/// Standard collectives always promise something. Returns gc3BundleUnproven with the name of a program that was not
+/// proven.
 Outcome checkProofs(const bundle::BundleFile &file, uint32_t ranks);
 
 /// Compares what a bundle promises about a program's output with what the standard collective `standard` promises. A

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares requests with each other, and programs with standard collectives. Shapes are compared before a program
-// serves a call, because the caller sizes its buffers by NCCL's rules, not by the program's.
+// Compares requests with each other, and programs with standard collectives. A program must have the shape of the
+// collective whose call it serves, because the caller sizes its buffers by NCCL's rules.
 #include "core/Request.h"
 
 namespace gc3::core {

@@ -62,9 +62,8 @@ bool Selection::isNamed(uint32_t index, const Request &request) const {
          view(request.kind == CallKind::Program ? info.name() : info.collective()) == request.name;
 }
 
-/// Adds the program to the candidates if it can serve the request, else adds the reason to `rejections`. A program for
-/// other sizes is added to the candidates and to `rejections`, because the application can still choose it. isNamed()
-/// must be true.
+/// Adds the program to the candidates if it can serve the request, else adds the reason to `rejections`. Adds a program
+/// for other sizes to both, because the application can still choose it. isNamed() must be true.
 Outcome Selection::addCandidate(uint32_t index, const Request &request, Candidates &candidates) {
   const auto &info = file.program(index);
   auto because = [&](const std::string &reason) {

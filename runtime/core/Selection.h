@@ -12,7 +12,7 @@
 
 namespace gc3::core {
 
-/// A loaded program, the standard collective that it serves, and the analyses of how its messages can be moved.
+/// A loaded program, the standard collective that it serves, and the analyses of its messages.
 struct LoadedProgram {
   std::unique_ptr<Program> program;
   const common::StandardCollective *standard = nullptr; ///< null: the program has no standard shape
@@ -31,9 +31,9 @@ public:
       : file(bundle), ranks(rankCount), trustsPromises(trusting), choice(std::move(users)),
         loaded(bundle.programCount()) {}
 
-  /// Returns the program for a valid request. The pointer is valid as long as this object. If GC3_PROGRAM lists
-  /// programs for the collective, but none of them is for the call's size, returns the first of them, unless `bySize`
-  /// is true.
+  /// Returns the program for a valid request. The pointer is valid as long as this object. GC3_PROGRAM can list
+  /// programs for the collective of which none is for the call's size. Then returns the first listed program, unless
+  /// `bySize` is true.
   Result<const LoadedProgram *> select(const Request &request, bool bySize = false);
 
   /// Returns program `index` of the bundle. The program is not analysed until select() returns it.

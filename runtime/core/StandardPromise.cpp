@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In all eight standard collectives, chunk i of rank r's output is chunk j of one rank's input, or chunk j of the sum
-// of all ranks' inputs. This code converts each value of the bundle to that form once, then compares it with each
-// output chunk that refers to it.
+// of all ranks' inputs. This code converts each value of the bundle to that form once. Then it compares the value with
+// each output chunk that refers to it.
 #include "core/Proofs.h"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ bool Promises::sameRow(uint32_t rank, uint32_t &index) const {
   uint32_t size = program.outputBlocks(rank) * chunks;
   bool again = rank != 0 && row == promised.rowOfRank[rank - 1] && size == entries.size() &&
                program.outputBlocks(rank - 1) * chunks == size && !isWide(standard.input);
-  if (again) // all ranks must promise the same row, and this row was compared for the previous rank
+  if (again) // here all ranks must promise one row, and this row was compared for the previous rank
     return true;
   for (index = 0; index != std::max<size_t>(size, entries.size()); ++index)
     if (index >= size || index >= entries.size() || entries[index] == 0 ||

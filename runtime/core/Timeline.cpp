@@ -43,7 +43,7 @@ Recording::Recording(uint32_t ofRank, const Recorded &ofCall, uint64_t when)
 
 Span Recording::span(uint32_t threadBlock, uint32_t step, uint64_t tile) const {
   const Stamp &stamp = stamps[index(threadBlock, step, tile)];
-  const uint64_t ended = stamp.end.load(std::memory_order_acquire); // first, because note() stores `end` last
+  const uint64_t ended = stamp.end.load(std::memory_order_acquire); // loads `end` first, because note() stores it last
   return {stamp.begin.load(std::memory_order_relaxed), ended};
 }
 
@@ -71,7 +71,7 @@ Timeline::~Timeline() {
   write();
 }
 
-/// Returns the number of instructions that the timeline's ranks run in a call, at most UINT64_MAX.
+/// Returns the number of instructions that the timeline's ranks run in a call, or UINT64_MAX if the number is larger.
 uint64_t Timeline::instructions(const Recorded &call) const {
   const uint64_t steps = call.program->firstStep(ranks.end) - call.program->firstStep(ranks.first);
   return steps != 0 && call.tiles > UINT64_MAX / steps ? UINT64_MAX : steps * call.tiles;

@@ -88,7 +88,7 @@ public:
 private:
   struct Lane {
     std::vector<std::unique_ptr<Recording>> recordings;
-    uint64_t instructions = 0; ///< of all ranks in these calls, so that all lanes reach the limit at the same call
+    uint64_t instructions = 0; ///< counts all ranks in these calls, so that all lanes reach the limit at the same call
     uint64_t droppedCalls = 0;
   };
   uint64_t instructions(const Recorded &call) const;

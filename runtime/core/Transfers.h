@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines which messages of a program can skip the FIFO slot if ranks share memory, and which of the caller's data a
-// call need not copy. Both follow from the order of steps that holds in every execution (HappensBefore). Skipping slots
-// and copies changes neither results nor dependencies: a send still completes without its receiver.
+// If ranks share memory, some messages of a program can skip the FIFO slot, and a call need not copy all data of the
+// caller. This file determines these messages and data, from the order of steps that holds in every execution
+// (HappensBefore). Skipping slots and copies changes neither results nor dependencies: a send still completes without
+// its receiver.
 #pragma once
 
 #include "core/Accesses.h"
@@ -18,7 +19,7 @@ namespace gc3::core {
 /// The path of a message from the sender's memory to the receiver's.
 enum class Transfer : uint8_t {
   Slot,  ///< the sender copies it into a FIFO slot, and the receiver reads it there
-  Fetch, ///< the receiver reads it from the sender's buffer; no step overwrites it there before
+  Fetch, ///< the receiver reads it from the sender's buffer; no step overwrites it before that read
   Store  ///< the sender writes it to the receiver's destination; no step accesses the destination meanwhile
 };
 
@@ -27,7 +28,7 @@ public:
   /// Creates the result for a program that is not analysed: all messages use slots.
   explicit Transfers(const Program &program) : allSteps(program.firstStep(program.ranks())) {}
 
-  /// Analyses calls whose buffers overlap as the program's buffers do, or do not overlap.
+  /// Analyses calls whose buffers do not overlap, or overlap as the program's buffers do.
   static Transfers asWritten(const Program &program, const HappensBefore &order);
   /// Analyses calls in place of the collective `standard`, on ranks whose program has separate input and output.
   static Transfers inPlace(const Program &program, const HappensBefore &order,
@@ -59,9 +60,9 @@ public:
   /// Returns whether any message can skip its slot.
   bool any() const { return anyDirect; }
 
-  /// Returns whether each step of a rank reads either only the caller's data or only data written by steps. Then a call
-  /// with two buffers need not copy the input into the output, except untouched(). Always false if the rank's input
-  /// does not lie in the output.
+  /// Returns whether each step of a rank reads either only the caller's data or only data that steps have written. Then
+  /// a call with two buffers need not copy the input into the output, except the slots of untouched(). Always false if
+  /// the rank's input does not lie in the output.
   bool separable(uint32_t rank) const { return rank < separableRank.size() && separableRank[rank]; }
   /// Returns the input slots that no step writes, if separable(rank) is true; else returns none.
   std::span<const SlotRange> untouched(uint32_t rank) const {

@@ -28,14 +28,14 @@ inline constexpr uint32_t threadsPerMoveBlock = 256; ///< for kernels that multi
 class GpuProgram {
 public:
   /// `cuda`, `limits` and `program` must outlive this object. `threads` is the number of threads per block. If it is 0,
-  /// the program chooses the largest number with which all blocks, and `ofOthers` blocks of concurrent launches, can
-  /// run at the same time.
+  /// the program chooses the largest number with which all blocks can run at the same time, together with `ofOthers`
+  /// blocks of concurrent launches.
   GpuProgram(const Cuda &cuda, const DeviceLimits &limits, const core::LoadedProgram &program, core::RankRange ranks,
              const plan::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads, uint32_t ofOthers = 0);
 
-  /// Allocates memory, and makes CUDA load all kernels that calls can launch. If the driver loaded a kernel at its
-  /// first launch, it could wait for running kernels, which can wait for that launch. If `watched` is true, blocks
-  /// publish whether they run.
+  /// Allocates memory, and makes CUDA load all kernels that calls can launch. If the driver loaded a kernel at the
+  /// kernel's first launch, the driver could wait for running kernels, which can wait for that launch. If `watched` is
+  /// true, blocks publish whether they run.
   core::Outcome reserve(bool watched);
   /// Copies the image to the GPU on `stream`, and waits for the stream.
   core::Outcome write(const plan::ConnectionEnds &ends, Stream stream);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA functions of which each shared object with kernels needs its own copy, because only its own CUDA runtime can
-// launch its kernels.
+// CUDA functions for launches. Each shared object with kernels needs its own copy of them, because only its own CUDA
+// runtime can launch its kernels.
 #pragma once
 
 #include "cuda/Cuda.h"
@@ -13,9 +13,10 @@ namespace gc3::cuda {
 /// does not find it with cudaGetLastError.
 Result consumeError(cudaError_t error);
 
-/// Sets the thread's capture mode to relaxed while this object exists. Without it, queries, allocations and similar
-/// calls from any thread would fail, and break the capture, if another stream of the process is captured in CUDA's
-/// global mode. PyTorch captures in this mode. gc3's calls in such a scope do not become part of the capture.
+/// Sets the thread's capture mode to relaxed while this object exists. An application can capture a stream in CUDA's
+/// global mode, as PyTorch does. Then queries, allocations and similar calls from any thread would fail and break the
+/// capture, unless the mode of the calling thread is relaxed. gc3's calls in such a scope do not become part of the
+/// capture.
 class RelaxedCapture {
 public:
   RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program is loaded on the GPU at its first call, and has its own connections. Programs need not share connections,
-// because all ranks run a call in one launch: no rank is in the next program while another rank is in the previous one.
+// A program is loaded on the GPU at its first call, and has its own connections. Programs need not share connections:
+// all ranks run a call in one launch, so no rank is in the next program while another rank is in the previous one.
 #include "cuda/LoopbackWorld.h"
 
 #include "core/Log.h"

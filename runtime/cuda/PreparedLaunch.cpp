@@ -19,7 +19,7 @@ PreparedLaunch::PreparedLaunch(const GpuProgram &ofProgram, const Request &reque
 Outcome PreparedLaunch::prepare(const Request &request) {
   const core::Program &loaded = *program.loaded().program;
   const size_t size = core::elementSize(elementType());
-  const core::LayoutOptions options{program.slotSizes().slots, 0, 1}; // the kernel ignores the layout's tiles
+  const core::LayoutOptions options{program.slotSizes().slots, 0, 1}; // the kernel does not use this layout's tiles
   if (std::string problem = layout.compute(loaded, count, size, options); !problem.empty())
     return {gc3InvalidArgument, problem};
   uint64_t run = count;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the blocks of a kernel record the times of their steps, and adds the records to a timeline when the call has
 // ended. If ranks share a GPU, the caller waits for each call. A rank with its own GPU must not wait, because its peers
-// can be waiting for it, so its records are collected at its next call. Only the last replay of a captured call is
-// added, when the recorder is destroyed.
+// can be waiting for it. So the recorder collects its records at its next call. The destructor adds captured calls,
+// each with its last replay only.
 #pragma once
 
 #include "core/Timeline.h"
@@ -20,7 +20,7 @@ namespace gc3::cuda {
 class Recorder {
 public:
   /// The largest number of records of all unfinished calls: 32 MiB on the GPU and 32 MiB on the host. All captured
-  /// calls together can have the same number in addition.
+  /// calls together can have as many records in addition.
   static constexpr uint64_t mostRecords = 1 << 20;
   /// A captured call gets at most 1 / capturedShare of the records of all captured calls.
   static constexpr uint64_t capturedShare = 16;
@@ -38,8 +38,8 @@ public:
   /// running kernels.
   void reserveAll() { reserve(most); }
 
-  /// Allocates memory for the records of a captured call. Call it before anything is enqueued on a stream, since
-  /// allocation can wait for kernels.
+  /// Allocates memory for the records of a captured call. Call it before the call enqueues any work, since an
+  /// allocation can wait for running kernels.
   void planCapture(Runner::Plan &plan);
   /// Enqueues a call on the stream. Records the call if there is space for its records.
   core::Outcome enqueue(Runner &runner, Runner::Plan &plan, Stream stream);

@@ -72,7 +72,7 @@ private:
   size_t size = 0; ///< size of the last segment
 };
 
-/// Scratch and private copies of calls, for one call at a time.
+/// Memory for the scratch buffers and private copies of one call at a time.
 ///
 /// The size depends on the placement of one rank's buffers, which other ranks do not know. If this rank's call failed,
 /// the other ranks would wait for it. So if the GPU has no memory left, for example because the application's allocator
@@ -80,7 +80,7 @@ private:
 class CallMemory {
 public:
   explicit CallMemory(const Cuda &cuda) : cuda(cuda) {}
-  /// Returns `bytes` bytes for the next call. Returns null for 0 bytes if nothing was allocated before.
+  /// Returns `bytes` bytes for the next call. Can return null for 0 bytes.
   core::Result<std::byte *> reserve(size_t bytes);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns requests into layout and placements, these into moves and a kernel launch, and enqueues them on a stream.
+// Computes layout and placements from requests, and then moves and a kernel launch, which it enqueues on a stream.
 // Enqueues nothing before all checks have passed.
 #include "cuda/Runner.h"
 
@@ -137,9 +137,10 @@ Event Runner::lastCallOf(uint64_t capture) const {
   return nullptr;
 }
 
-/// Makes the stream wait for the last call, even if that call was on the same stream handle: a new stream can have a
-/// destroyed stream's handle, and the per-thread default streams of all threads share one handle. In a capture, the
-/// first call waits for calls outside of the capture, and each further call waits for the previous call of the capture.
+/// Makes the stream wait for the last call, even if that call was on the same stream handle. A handle does not identify
+/// a stream: a new stream can have a destroyed stream's handle, and the per-thread default streams of all threads share
+/// one handle. In a capture, the first call waits for calls outside of the capture, and each further call waits for the
+/// previous call of the capture.
 Outcome Runner::begin(const Plan &plan, Stream stream) {
   if (plan.capture == 0)
     return awaitLastCall(stream);
@@ -169,7 +170,7 @@ Outcome Runner::noteCaptured(const Plan &plan, Stream stream) {
   return outcomeOf(cuda, cuda.record(last, stream), "recording an event in a capture");
 }
 
-/// Records the event after the call, even if only a part of the call was enqueued.
+/// Records the event after the call, even if the call was enqueued only in part.
 Outcome Runner::end(const Plan &plan, Stream stream, const Outcome &outcome) {
   const Outcome noted = plan.capture != 0 ? noteCaptured(plan, stream)
                                           : outcomeOf(cuda, cuda.record(lastCall.get(), stream), "recording an event");
@@ -225,8 +226,8 @@ bool Runner::stopStuckKernel(Watchdog::Clock::time_point now) {
   return false;
 }
 
-/// Calls CUDA last: if an application thread waits in CUDA for space in a stream with a hanging kernel, CUDA can block
-/// all other calls until that kernel is stopped.
+/// Stops a stuck kernel before it calls CUDA. An application thread can wait in CUDA for space in a stream with a
+/// hanging kernel. CUDA can then block all other calls until that kernel is stopped.
 Outcome Runner::watch(Watchdog::Clock::time_point now) {
   const bool hasEnded = stopStuckKernel(now);
   const Outcome queried = isIdle().outcome();

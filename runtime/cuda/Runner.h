@@ -98,8 +98,8 @@ private:
   std::atomic<uint32_t *> published{nullptr}; ///< the stop word, for threads that stop kernels
   OwnEvent lastCall;                          ///< event after the last call; replays record it, too
   /// The latest captures, with an event after the last call in each. CUDA does not report when a capture ends, so the
-  /// oldest captures are dropped. If `mostCaptures` captures begin during another one, later calls of that one are not
-  /// ordered after its earlier calls.
+  /// runner drops the oldest captures. If `mostCaptures` captures begin during another capture, later calls of that
+  /// capture are not ordered after its earlier calls.
   struct Capture {
     uint64_t number;
     OwnEvent lastCall;
@@ -112,7 +112,7 @@ private:
   Watchdog watchdog;
   std::vector<std::unique_ptr<GpuProgram>> programs;
   enum class WatchState : uint8_t { Running, Stopping, ReadingReports, Failed } watchState = WatchState::Running;
-  core::Outcome currentFailure, failureBeforeStop; ///< failureBeforeStop: the error from before a kernel was stopped
+  core::Outcome currentFailure, failureBeforeStop; ///< failureBeforeStop: error before a kernel was stopped or failed
 };
 
 } // namespace gc3::cuda

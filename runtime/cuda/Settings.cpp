@@ -44,8 +44,8 @@ bool add(const std::string &item, uint64_t most, Numbers &numbers) {
   return error == std::errc() && stop == end && numbers[which] != 0 && numbers[which] <= most;
 }
 
-/// Sets `member` from the setting for each protocol whose `member` is 0. If there is no such protocol, does not check
-/// the setting.
+/// Sets `member` from the setting for each protocol whose `member` is 0. Does not check the setting if every `member`
+/// is set.
 template <typename Number>
 Outcome fill(const Settings &settings, Setting setting, Number Tuning::*member, Options &options) {
   const bool isOpen = std::any_of(options.tuning.begin(), options.tuning.end(),

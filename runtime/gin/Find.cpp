@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char *fileName = "libgc3gin.so";
 
-/// Returns the folder that this code was loaded from, with a trailing slash, or an empty string if it is unknown.
+/// Returns the folder of the shared object that contains this code, with a trailing slash; empty if it is unknown.
 std::string ownFolder() {
   static const char here = 0;
   Dl_info info{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interpreter's machine whose network is NCCL's GIN. Each GIN call is in a function that is never inlined. GIN
-// selects a network at run time, so the code for all networks would be inlined, and the interpreter would spill
+// selects a network at run time, so inlining would add the code for all networks, and the interpreter would spill
 // registers.
 #pragma once
 

@@ -18,8 +18,8 @@ static_assert(NCCL_VERSION_CODE == GC3_NCCL_VERSION, "the headers are not those 
 namespace {
 
 /// Returns the requirements for a device communicator with `signals` signals, numbered from 0. If `signals` is 0, the
-/// device communicator has no GIN. Requests all signals in this one struct, because NCCL loses signals that are
-/// requested in its lists of requirements.
+/// device communicator has no GIN. Requests all signals in this one struct, because NCCL loses the signals of structs
+/// in its lists of requirements.
 ncclDevCommRequirements requirementsOf(uint32_t signals) {
 #ifdef NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER
   ncclDevCommRequirements requirements = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;

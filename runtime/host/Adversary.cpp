@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adversarial scheduler. It scans a list of the unfinished thread blocks, from a starting point on, for the first
-// one that can step. Policies differ in how the list is ordered, where the scan begins, and where in the list a thread
-// block goes after its step. A step costs at most one scan, which takes O(thread blocks) time.
+// The adversarial scheduler. It scans a list of the unfinished thread blocks for the first one that can step. Policies
+// differ in the order of the list, in the starting point of the scan, and in the position to which a thread block moves
+// after its step. A step costs at most one scan, which takes O(thread blocks) time.
 #include "host/Executor.h"
 #include "host/Random.h"
 

@@ -11,7 +11,7 @@ using namespace core;
 
 namespace {
 
-/// With fewer bytes than this over all ranks, one thread finishes the call before another thread has woken up.
+/// If all ranks together have fewer bytes than this, one thread finishes the call before another thread has woken up.
 constexpr uint64_t bytesWorthHelpers = 1 << 20;
 /// Limits on the number and the memory of the prepared calls that are kept. They do not count the call that is being
 /// prepared.
@@ -32,7 +32,7 @@ uint32_t CallTable::helpers(const PreparedCall &call) const {
   return call.dataBytes() < bytesWorthHelpers ? 0 : threads - 1;
 }
 
-/// Moves the calls in `entered` to `dropped`. Destroys calls that a deadlock has stopped at once, because no rank is in
+/// Moves the calls in `entered` to `dropped`. Destroys the calls that a deadlock has stopped, because no rank is in
 /// them.
 void CallTable::retire(std::span<const PreparedCall *const> entered) {
   dropped.clear();
@@ -69,8 +69,8 @@ LayoutOptions CallTable::layoutFor(const LoadedProgram &loaded, const Request &r
   return wanted;
 }
 
-/// Returns the number of bytes per rank from which on messages can skip their slots. Half of the adversarial runs allow
-/// it at any size, the other half at none.
+/// Returns the smallest number of bytes per rank with which messages can skip their slots. In adversarial order,
+/// chooses at random whether messages can skip their slots at any size or at none.
 uint64_t CallTable::sharingFrom() {
   return !options.adversarial ? PreparedCall::bytesWorthSharing : random.below(2) ? 0 : UINT64_MAX;
 }

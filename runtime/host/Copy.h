@@ -10,8 +10,8 @@ namespace gc3::host {
 void copyBytes(void *to, const void *from, size_t bytes);
 
 /// Like copyBytes, but bypasses the caches, for data that no thread reads soon. The processor then need not load the
-/// lines that it overwrites. Until finishStreams() is called, no later store is ordered after these stores, not even a
-/// release store.
+/// lines that it overwrites. Call finishStreams() afterwards: until then, no later store is ordered after these stores,
+/// not even a release store.
 void streamBytes(void *to, const void *from, size_t bytes);
 void finishStreams();
 

@@ -14,15 +14,15 @@ using namespace core;
 namespace {
 
 /// Numbers of sweeps without progress after which a worker pauses between sweeps, sweeps the other workers' ranks,
-/// yields its time slice, and checks for a deadlock. The numbers are smaller if there are more threads than processors,
-/// because a spinning thread can then delay the thread that would make progress.
+/// yields its time slice, and checks for a deadlock. The first three are smaller if there are more threads than
+/// processors, because a spinning thread can then delay the thread that would make progress.
 struct IdleLimits {
   uint32_t pause, sweepOthers, yield, diagnose;
 };
 constexpr IdleLimits singleThread{0, UINT32_MAX, 0, 0}, enoughProcessors{100, 1000, 2000, 4000},
     fewProcessors{0, 4, 8, 4000};
-/// A worker without work sleeps after each check for a deadlock, each time twice as long as before, up to
-/// `longestSleep`.
+/// If there are several threads, a worker without work sleeps after each check for a deadlock. Each sleep takes twice
+/// as long as the one before, up to `longestSleep`.
 constexpr std::chrono::microseconds shortestSleep{20};
 constexpr std::chrono::microseconds longestSleep{1000};
 

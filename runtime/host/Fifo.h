@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One connection: a ring of slots between one sending and one receiving thread block. Each side owns one counter, in a
-// cache line of its own, and caches the last value that it read of the other side's counter. So a side touches the
-// other's line only if the ring looks full or empty.
+// cache line of its own. It also keeps the last value that it has read of the other side's counter. So a side touches
+// the other side's line only if the ring looks full or empty.
 #pragma once
 
 #include "host/Memory.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A padded block begins with the caller's elements, so slots have the same positions as without padding, but all are
-// full.
+// A padded block begins with the caller's elements. So slots have the same positions as without padding, but all slots
+// are full.
 #include "host/Padding.h"
 
 #include "core/Layout.h"

@@ -14,12 +14,12 @@ namespace gc3::host {
 using namespace core;
 
 namespace {
-/// From this many bytes on, over all ranks, results leave the caches before any thread could read them, so writes
-/// bypass the caches.
+/// If all ranks together have at least this many bytes, results leave the caches before any thread could read them. So
+/// writes bypass the caches.
 constexpr uint64_t bytesWorthStreaming = 8 << 20;
-/// Returns the tile size for messages that skip their slots. Longer tiles make ranks wait for each other less often.
-/// But each rank reads tiles of all other ranks, and data that it has read should still be in a cache when it writes
-/// there.
+/// Returns the tile size for messages that skip their slots. With longer tiles, ranks wait for each other less often.
+/// But tiles must not be too long: each rank reads tiles of all other ranks, and this data should still be in a cache
+/// when the rank writes there.
 uint64_t sharedTileBytes(uint64_t ranks) {
   return std::max<uint64_t>(64 << 10, (2 << 20) / (ranks * ranks));
 }
@@ -38,7 +38,7 @@ Outcome PreparedCall::build(const Request &request, const LayoutOptions &options
   key = request;
   key.name = name;
   if (key.preMulSum)
-    key.preMulSum->factor = {}; // each call has its own factor
+    key.preMulSum->factor = {}; // calls can have different factors
   const auto type = static_cast<ElementType>(request.type);
   uint64_t count = request.count;
   LayoutOptions chosen = options;

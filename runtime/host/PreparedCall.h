@@ -23,8 +23,8 @@ namespace gc3::host {
 
 class PreparedCall {
 public:
-  /// The smallest number of bytes per rank for which messages skip their slots. Below it, waiting until messages have
-  /// been fetched costs more than copying them.
+  /// The smallest number of bytes per rank for which messages skip their slots. For fewer bytes, waiting until messages
+  /// have been fetched costs more than copying them.
   static constexpr uint64_t bytesWorthSharing = 4096;
 
   /// Prepares calls like `request`, with the layout of `options`. Messages can skip their slots if a rank has
@@ -48,7 +48,8 @@ public:
   core::Outcome reserve() { return staging.reserve(); }
 
   /// Prepares for adversarial orders; call it before any rank enters. Ranks then do not send ahead, because that would
-  /// restrict the orders. Fills memory that a program must write before it reads with conspicuous bytes.
+  /// restrict the orders. Fills FIFOs and scratch with conspicuous bytes, because a program must write there before it
+  /// reads.
   void expectAdversary();
   /// Records all later calls in `calls`, which must outlive this object.
   void record(core::Timeline &calls) { timeline = &calls; }

@@ -133,8 +133,8 @@ void Run::stepAndRecord(ThreadBlockState &block) {
   move<R>(block, false);
 }
 
-/// Runs one step. If `ahead` is true, no step has written to the rank's buffers yet, so the step reads its source there
-/// instead of in a staged copy.
+/// Runs one step. If `ahead` is true, no step has written to the rank's buffers yet. So the step reads its source
+/// there, and not in a staged copy.
 template <Run::TimeRecording R>
 void Run::move(ThreadBlockState &block, bool ahead) {
   const RankState &rank = ranks[block.rank];
@@ -185,8 +185,8 @@ void Run::move(ThreadBlockState &block, bool ahead) {
     block.step = 0;
 }
 
-/// Returns the counter that must change before a blocked thread block can step. sweepOnce() calls blocked() again only
-/// after the counter has changed. blocked() then reads the awaited state with the required memory order.
+/// Returns the counter for which a blocked thread block waits. Until the counter reaches its least value, sweepOnce()
+/// does not call blocked() again. blocked() then reads the awaited state with the required memory order.
 Run::Pending Run::pendingOn(const ThreadBlockState &block, Blocked why) const {
   const auto index = static_cast<uint32_t>(&block - blocks.data());
   switch (why) {
@@ -205,8 +205,8 @@ Run::Pending Run::pendingOn(const ThreadBlockState &block, Blocked why) const {
   return {nullptr, 0, index};
 }
 
-/// A thread block runs at most one tile before the next thread block runs, because thread blocks work on the same data,
-/// and because other ranks wait for each of them.
+/// A thread block runs at most one tile before the next thread block runs: thread blocks work on the same data, and
+/// other ranks wait for each of them.
 template <Run::TimeRecording R>
 bool Run::sweepOnce(RankState &state) {
   bool progress = false;

@@ -125,8 +125,8 @@ private:
     std::byte *staged = nullptr;                      ///< memory of the copies
     size_t stagedTileBytes = 0;
     Operand *operands = nullptr; ///< input, output and scratch buffers, in the order of Layout::buffers
-    /// The caller's input if it is not at its place in the output. The first entry has the input's slot numbers, the
-    /// second entry has the output's.
+    /// The caller's input if it is not at its place in the output. The first entry uses the input's slot numbers, and
+    /// the second entry uses the output's.
     Operand initial[2];
     core::BufferLayout initialLayouts[2];
     Pending *active = nullptr;

@@ -38,9 +38,9 @@ void Run::allow(const Transfers &transfers, Allowed &allowed) const {
   }
 }
 
-/// Returns whether a message that a thread block sends first should use a slot. If it would be fetched from a staged
-/// copy, it is copied twice in any case. Otherwise a second copy of a small message is cheaper than waiting for the
-/// other ranks.
+/// Returns whether a message that a thread block sends first should use a slot. For a small message, a second copy is
+/// cheaper than a wait for the other ranks. The limit is larger for a message with a staged source, because such a
+/// message is copied twice in any case.
 bool Run::betterSentAhead(const Transfers::StepTransfer &step, const fbs::Instruction &inst) const {
   constexpr uint64_t mostBytes = 2 << 10, mostStagedBytes = 512 << 10;
   return inst.count() * layout.slotElements * layout.elementSize <=

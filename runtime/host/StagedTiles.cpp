@@ -25,9 +25,9 @@ void Run::startStaging(uint32_t rank, const RankMemory &memory) {
       outgoing->sentInEarlierCalls = outgoing->sentBefore;
 }
 
-/// Returns the thread block that must move before there is space for the next tile, or none. It is a thread block of
-/// this rank that has not completed the tile whose copies are in that space, or a thread block of a peer that still has
-/// to fetch a message of that tile.
+/// Returns the thread block that must make progress before there is space for the next tile, or none. The space is
+/// occupied by the copies of an earlier tile. The result is a thread block of this rank that has not completed that
+/// tile, or a thread block of a peer that still has to fetch a message of that tile.
 uint32_t Run::stagingWaitsFor(const RankState &state) const {
   if (state.stagedTiles < layout.stagedTiles())
     return Program::none;

@@ -36,8 +36,7 @@ std::byte *writable(const void *pointer) {
   return static_cast<std::byte *>(const_cast<void *>(pointer));
 }
 
-/// Copies data. Bypasses the caches if the copy is so large that its beginning would leave them before its end is
-/// written.
+/// Copies data. Bypasses the caches for a large copy: its beginning would leave the caches before the copy ends.
 void copyPart(std::byte *to, const std::byte *from, size_t bytes) {
   constexpr size_t bytesWorthStreaming = 4 << 20;
   if (bytes < bytesWorthStreaming) {
@@ -174,7 +173,8 @@ void Staging::copyUntouched(uint32_t rank, std::byte *output, const std::byte *i
     }
 }
 
-/// Returns the inner buffer's address in the outer one. It begins at a block, and both have slots of the same length.
+/// Returns the inner buffer's address in the outer buffer. The inner buffer begins at a block, and both buffers have
+/// slots of the same length.
 std::byte *Staging::inner(uint32_t rank, std::byte *outer) const {
   return outer + layout->ranks[rank].aliasElement * layout->elementSize;
 }

@@ -12,15 +12,15 @@
 
 namespace gc3::host {
 
-/// The addresses of one rank's buffers. With an alias both pointers are set, but only the outer one is used: the inner
-/// buffer's slots are slots of the outer one.
+/// The addresses of one rank's buffers. With an alias both pointers are set, but a run uses only the outer buffer: the
+/// inner buffer's slots are slots of the outer buffer.
 struct RankMemory {
   std::byte *input = nullptr;
   std::byte *output = nullptr;
   /// Steps read the caller's input at `input`, although the program's alias places it in the output.
   bool separate = false;
-  /// The buffers exceed the caches. Results that no step reads again bypass the caches, unless the rank has just read
-  /// the destination.
+  /// The buffers exceed the caches. Results that no step reads again bypass the caches, unless the destination is
+  /// already in a cache.
   bool streams = false;
   /// The call is in place, but the program has separate buffers. Steps read the slots of Transfers::Staged from copies
   /// at `staged`, which the rank makes tile by tile.
@@ -60,8 +60,8 @@ public:
   /// Returns the buffers on which the run works.
   RankMemory memory(uint32_t rank, core::Placement placement, const core::Request &request) const;
 
-  /// Returns the sharing that a rank's placement allows. If it is not None, other ranks may read and write the caller's
-  /// buffers before before() is done, because before() then only fills slots that no step touches.
+  /// Returns the sharing that a rank's placement allows. If it is not None, before() only fills slots that no step
+  /// touches. So other ranks may read and write the caller's buffers before before() is done.
   Sharing sharing(uint32_t rank, core::Placement placement) const;
   /// Make the copies of one rank, before and after the run.
   void before(uint32_t rank, core::Placement placement, const core::Request &request) const;

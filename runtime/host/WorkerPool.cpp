@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entering and closing a task is a Dekker handshake: a helper increments `inside` before it reads `open`; the opener
-// clears `open` before it reads `inside`. All four accesses are sequentially consistent. So either the helper sees the
-// task closed, or the opener waits for the helper.
+// clears `open` before it reads `inside`. All four accesses are sequentially consistent. So either the helper sees that
+// the task is closed, or the opener waits for the helper.
 #include "host/WorkerPool.h"
 
 #include <algorithm>

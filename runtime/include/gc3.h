@@ -254,8 +254,8 @@ typedef struct {
  * config that is not initialised or belongs to another version of gc3; an invalid environment variable that the config
  * does not override; or a list of programs with a name that the bundle does not have. gc3BundleUnproven: a program for
  * `nranks` ranks has no proof (gc3c --verify=off). A later call of a standard collective can also return
- * gc3BundleUnproven, if its program is proven to do something else than the collective. A process reads its environment
- * only once.
+ * gc3BundleUnproven, if its program promises something else than the collective. A process reads its environment only
+ * once.
  */
 GC3_API gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config);
 
@@ -397,11 +397,11 @@ GC3_API gc3Result_t gc3RedOpDestroy(gc3RedOp_t op, gc3Comm_t comm);
 /* ---- Collectives ---- */
 
 /*
- * A collective call selects a program of the bundle by its collective, the number of ranks, the root, and the size in
- * bytes (the larger of one rank's input and output), unless GC3_PROGRAM or a tuner chooses another one. All functions
- * can return these errors: gc3InvalidArgument: a null communicator, a null buffer with elements, unknown type or
- * operation, root out of range, a stream on a host communicator, overlapping buffers, or a size beyond the address
- * space; gc3NoProgram; gc3InvalidUsage; gc3Timeout; gc3Deadlock; gc3SystemError: no memory; gc3BundleCorrupt,
+ * A collective call selects a program of the bundle by its collective, the number of ranks, the root, and the size. The
+ * size is the bytes of the larger of one rank's input and output. GC3_PROGRAM or a tuner can choose another program.
+ * All functions can return these errors: gc3InvalidArgument: a null communicator, a null buffer with elements, unknown
+ * type or operation, root out of range, a stream on a host communicator, overlapping buffers, or a size beyond the
+ * address space; gc3NoProgram; gc3InvalidUsage; gc3Timeout; gc3Deadlock; gc3SystemError: no memory; gc3BundleCorrupt,
  * gc3BundleInvalid: the sections of the selected program have this error.
  */
 

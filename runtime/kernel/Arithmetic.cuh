@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions of words, element by element. Results have the same bits as the host's: half and bfloat16 round each
-// operation once, fp8 is computed in half and saturates, integers wrap, and min and max of a NaN and a number return
-// the number. Two exceptions: the bits of a NaN can differ; and min and max treat -0 as smaller than 0 here, but as
-// equal on the host. Narrow types are reduced two or four at a time, because scalar loops over them spill registers.
+// Reductions of words, element by element. Results have the same bits as the host's. half and bfloat16 round each
+// operation once. fp8 is computed in half and saturates. Integers wrap. min and max of a NaN and a number return the
+// number. Two exceptions: the bits of a NaN can differ; and min and max treat -0 as smaller than 0 here, but as equal
+// on the host. Narrow types are reduced two or four at a time, because scalar loops over them spill registers.
 #pragma once
 
 #include "kernel/Words.h"

@@ -57,7 +57,7 @@ struct ThreadBlockImage {
 /// and peers across NVLink differ only in addresses.
 ///
 /// Over a network (GIN) the peer's memory has no addresses here. The sender has slots of its own, and puts messages
-/// from them into the receiver's slots. Arrivals and free slots are counted by signals, to which the network adds.
+/// from them into the receiver's slots. Signals, to which the network adds, count arrivals and free slots.
 struct SendEnd {
   std::byte *slots;      ///< FIFO slots at the receiver; over a network, the sender's own slots
   uint64_t *arrived;     ///< at the receiver, Simple only: number of messages sent

@@ -23,8 +23,8 @@ namespace gc3::kernel {
 /// Number of steps that a block holds in shared memory.
 inline constexpr uint32_t cachedSteps = 128;
 
-/// Position in a connection. It caches the next slot, because a division by the slot count, which is not a constant,
-/// would dominate the time of a short step.
+/// Position in a connection. It stores the next slot, so that a step needs no division. The slot count is not a
+/// constant, so a division would dominate the time of a short step.
 struct ConnectionCursor {
   uint64_t messages = 0; ///< number of messages since the connection was created
   uint64_t slotUses = 0; ///< number of messages that have used slot `next`
@@ -133,9 +133,9 @@ private:
       *rank.receives[block.incoming].received = received.messages;
   }
 
-  /// Waits until all puts of this call have landed, because their source memory can be freed after the call. A put has
-  /// landed when its slot is returned. Returns the slots of this rank's receives first, because the peer can be waiting
-  /// for them at the same place. Returns false after a stop.
+  /// Waits until all puts of this call have landed, because the host can free their source memory after the call. A put
+  /// has landed when the receiver has returned its slot. Returns the slots of this rank's receives first, because the
+  /// peer can be waiting for them at the same place. Returns false after a stop.
   GC3_DEVICE bool drainNetwork(const ThreadBlockImage &block) {
     if constexpr (Machine::hasNetwork) {
       if (block.incoming != none && in.network != none) {

@@ -4,7 +4,8 @@
 // fence and no counter, but moves twice as many bytes as the data has.
 //
 // The flag is the low half of the message's number. A line that was never written, or was last written 2^32 messages
-// ago, could match the flag by chance. So all lines of each slot are written once in 2^31 messages.
+// ago, could match the flag by chance. So the sender writes all lines of each slot once in every 2^31 messages of the
+// connection.
 #pragma once
 
 #include "kernel/Message.h"

@@ -13,7 +13,7 @@ using namespace kernel;
 
 namespace {
 
-/// Returns a counter of a line. Each end has its own line, because the rank polls it and the peer writes it.
+/// Returns counter `index` of a line. Each end has its own line, which the rank polls and the peer writes.
 uint64_t *counter(std::byte *line, uint32_t index) {
   return reinterpret_cast<uint64_t *>(line) + index;
 }

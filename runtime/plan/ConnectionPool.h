@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connections of a group of ranks. All programs share them. A rank can be in its next program while its peer still
-// reads a slot of the previous one, so FIFO memory never passes from one connection to another. A connection is
-// permanent: it stays between the same two ranks, and its counters persist across programs.
+// The connections of a group of ranks. All programs share them. FIFO memory never passes from one connection to
+// another, because a rank can be in its next program while its peer still reads a slot of the previous program. A
+// connection is permanent: it stays between the same two ranks, and its counters persist across programs.
 //
 // Ranks of one team can access each other's memory. A connection between two teams uses the network (Image.h): it has
 // slots at both ends, and signals instead of counters that a peer writes. Each rank numbers its own signals.

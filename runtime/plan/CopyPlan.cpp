@@ -6,9 +6,9 @@
 //   input in output, out of place: a copy of the input at its place in the receive buffer
 //   output in input, the caller's buffers overlap in the same way: none
 //   output in input, out of place: a private copy of the input. After the kernel, the output is copied from it
-// A call in place whose buffers overlap in another way than the program's also needs a private copy of the input. If
-// buffers are padded, or a buffer of the rank is not aligned to its elements, both buffers have private copies, which
-// do not overlap.
+// A call in place also needs a private copy of the input if its buffers overlap in another way than the program's. If
+// buffers are padded, or a buffer of the rank is not aligned to its elements, both buffers have private copies. These
+// copies do not overlap.
 #include "plan/CopyPlan.h"
 
 #include <algorithm>

@@ -23,8 +23,8 @@ struct SlotSizes {
 uint64_t fewestBytesPerTile(kernel::Protocol protocol);
 
 /// Sets the shapes, slot sizes and tile sizes for `count` elements per block. `elementBytes` is the element size of the
-/// kernel's arithmetic. Returns an error text if a buffer exceeds the address space, if there are too few FIFO slots,
-/// or if a FIFO slot cannot hold the largest message. Otherwise returns an empty string.
+/// kernel's arithmetic. Returns an empty string, or an error text: a buffer exceeds the address space, there are too
+/// few FIFO slots, or a FIFO slot cannot hold the largest message.
 std::string setGeometry(const core::Program &program, uint64_t count, uint32_t elementBytes, const SlotSizes &sizes,
                         kernel::KernelArgs &call);
 

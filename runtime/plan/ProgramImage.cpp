@@ -126,7 +126,7 @@ void ProgramImage::fillRank(uint32_t r, std::byte *host, std::byte *base, const 
 }
 
 /// A connection over the network has the same index in the array of ends and in the array of network ends. Receivers
-/// return slots in batches that always leave a sender as many slots as the program needs.
+/// return slots in batches. A batch is so small that a sender always has as many slots as the program needs.
 void ProgramImage::fillConnections(std::byte *host, const ConnectionEnds &ends) const {
   const uint32_t needed = program.info().min_fifo_slots();
   const uint32_t batch = slots <= needed ? 1 : std::max(1u, std::min(slots / 2, slots - needed + 1));

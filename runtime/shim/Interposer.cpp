@@ -13,7 +13,8 @@ using core::Outcome;
 namespace {
 
 /// Returns the CUDA, NCCL and GIN functions of this process, or why the process can't run programs. In the second case,
-/// the process does not join at all. So all ranks must have the same NCCL and the same build of gc3.
+/// the process does not join, and other ranks would wait for it. So all ranks must have the same NCCL and the same
+/// build of gc3.
 core::Result<comm::Drivers> findDrivers() {
   static ncclapi::Nccl nccl;
   const cuda::Cuda *cuda = cuda::linkedCuda();
@@ -79,8 +80,8 @@ std::shared_ptr<Communicator> Interposer::find(Comm comm) const {
   return isActive() && comm ? comm::Registry::ofProcess().find(comm) : nullptr;
 }
 
-/// NCCL allows a rank to make its first call much later than other ranks. So a long wait is only logged, unless the
-/// user sets a timeout.
+/// With NCCL, a rank may make its first call much later than other ranks. So gc3 only logs a long wait, unless the user
+/// sets a timeout.
 std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
   if (!isActive() || !comm)
     return nullptr;

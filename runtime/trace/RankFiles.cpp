@@ -22,7 +22,7 @@ std::string withRank(const std::string &pattern, uint32_t rank) {
   return replaced(std::move(name), mark, std::to_string(rank));
 }
 
-/// The largest difference between the wall clocks of machines that is tolerated, in nanoseconds.
+/// The largest tolerated difference between the wall clocks of machines, in nanoseconds.
 constexpr uint64_t slack = 1'000'000'000;
 
 /// Returns the moment at which rank 0 joined, minus `slack`, as a value of now() in this process.

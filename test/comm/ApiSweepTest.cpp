@@ -120,8 +120,8 @@ private:
     awaitThat([&] { return nccl.children().empty(); });
   }
 
-  /// Runs `step` for each rank. If the other rank waits forever for the failing rank, calls `abort`, which ends its
-  /// step.
+  /// Runs `step` for each rank. If the other rank waits forever for the failing rank, calls `abort`, which ends the
+  /// other rank's step.
   template <typename Step, typename Abort>
   void together(const std::string &name, Step step, Abort abort) {
     const bool hadFailed = !fake.failed.empty();
@@ -141,10 +141,10 @@ private:
     if (!hadFailed)
       failedIn = name;
   }
-  /// Returns true when the other rank's step has ended. Returns false if the other rank only polls: it waits for the
-  /// failing rank, whose step has already ended.
+  /// Returns true when the other rank's step has ended. Returns false if the other rank only polls, because it then
+  /// waits for the failing rank, whose step has already ended.
   bool endsAlone(const std::atomic<bool> &isOver) {
-    // The executor checks kernels only ten times a second, so a rank that polls this often waits.
+    // The executor checks kernels only ten times a second. So a rank that polls this often is waiting for another rank.
     constexpr uint64_t many = 100;
     const int device = static_cast<int>(other);
     const auto polls = [&] {

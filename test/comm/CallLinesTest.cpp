@@ -103,7 +103,8 @@ TEST(CallLines, RootsAreSaid) {
                    "gc3: rank 1: broadcast 16 B float root 1: program 'from1'"}));
 }
 
-/// The line of a custom collective gives elements, not bytes, because the bytes that it moves depend on the program.
+/// The line of a custom collective has the number of elements, not of bytes, because the number of bytes depends on the
+/// program.
 TEST_F(HostLines, CollectivesOfOnesOwnHaveElements) {
   EXPECT_EQ(
       lines([&](gc3Comm_t comm) { gc3RunCollective(comm, "shift_reversed", x, x, 2, gc3Float32, gc3Sum, nullptr); }),

@@ -130,8 +130,8 @@ TEST(Comm, ProgramsShareConnections) {
   EXPECT_EQ(nccl.windowsMade, before + 9) << "another protocol";
 }
 
-/// The launches of the ranks alternate. After some pending launches on one GPU, CUDA blocks the thread. The pending
-/// launches wait for launches of the other ranks, so these must come earlier.
+/// gc3 launches the calls of the ranks in turn, whatever their order in the group. Otherwise, CUDA could block the
+/// thread after many pending launches on one GPU, which wait for later launches of other ranks.
 TEST(Comm, RanksTakeTurns) {
   FakeCuda fake;
   FakeNccl nccl(fake);

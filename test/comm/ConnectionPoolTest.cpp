@@ -42,8 +42,8 @@ TEST(ConnectionPool, TheKthBetweenTwoRanksIsOne) {
   EXPECT_EQ(pool.pieces(), 3u);
 }
 
-/// Parallel connections between two ranks are numbered in the order of their channels. The channel numbers do not
-/// matter.
+/// The pool numbers parallel connections between two ranks in the order of their channels. The channel numbers
+/// themselves do not matter.
 TEST(ConnectionPool, ChannelsCountFromTheFirst) {
   ProgramSpec two = ringAllReduce(2, false), late = two;
   for (Rank &rank : two.ranks) {

@@ -158,7 +158,7 @@ TEST(CommFailures, EachCallOfARankIsTheMomentOfAnAbort) {
 
 /// If a CUDA or NCCL call that polls returns an error, the rank fails, too.
 TEST(CommFailures, PollsFail) {
-  // The first two NCCL polls query the parent. They are left out, because after an error of the parent gc3 does not
+  // The first two NCCL polls query the parent. This test skips them, because after an error of the parent gc3 does not
   // free the child (docs/lifetime.md).
   for (const auto &[name, first] : {std::pair<std::string, uint64_t>("CUDA query", 1), {"NCCL CommGetAsyncError", 3}})
     for (uint64_t index = first; index <= 12; ++index) {

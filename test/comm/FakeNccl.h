@@ -6,7 +6,7 @@
 // emulated network. Tests make calls fail through the fake CUDA.
 //
 // Misuse ends the process with a message. Misuse is a call on a freed handle, freeing a handle that another thread
-// uses, and freeing handles in the wrong order. Two threads also must not set up one communicator at once, or query its
+// uses, and freeing handles in the wrong order. Two threads must not set up one communicator at once, or query its
 // state at once. Thread-safe. A test that accesses a data member while other threads call the fake must hold the
 // Monitor.
 #pragma once
@@ -88,8 +88,8 @@ public:
   uint64_t messagesInFlight() const;
   /// Returns the number of signals with which receivers returned slots.
   uint64_t slotsReturned() const;
-  /// Returns a text that counts what is allocated and not freed: CUDA's resources, symmetric memory, windows, device
-  /// communicators and gc3's children. Returns an empty string if nothing is.
+  /// Returns a text with the numbers of objects that are allocated and not freed: CUDA's resources, symmetric memory,
+  /// windows, device communicators and gc3's children. Returns an empty string if there are none.
   std::string leaks() const;
   /// Returns true if the calling thread has an open group.
   static bool isGroupOpen();
@@ -102,8 +102,8 @@ public:
   std::vector<std::string> takeEvents();
   /// Returns the names of gc3's calls on communicators of the application, since the last takeProbes().
   std::vector<std::string> takeProbes();
-  /// Hook that runs on the calling thread after an event is recorded, before the call has an effect, without the
-  /// monitor.
+  /// Hook that runs on the calling thread, without the monitor. It runs after the fake has recorded an event, before
+  /// the call has an effect.
   std::function<void(const std::string &event)> onEvent;
 
   struct World;

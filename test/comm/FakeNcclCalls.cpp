@@ -183,7 +183,8 @@ bool World::isComplete(const SetUp &setUp) const {
   return true;
 }
 
-/// Returns the rank's next set-up call. The first rank that makes the call creates it. Excluded ranks skip it.
+/// Returns the SetUp of the rank's next set-up call. Creates it if no other rank has made this call. Excluded ranks
+/// skip the call.
 static SetUp &setUpOf(World &world, int rank, const char *name, const std::set<int> &excluded) {
   const size_t number = world.begun[static_cast<size_t>(rank)]++;
   if (world.setUps.size() == number) {

@@ -77,8 +77,8 @@ bool has(const auto &things, auto &&isOf) {
   return std::any_of(things.begin(), things.end(), isOf);
 }
 
-/// Ends the process if the communicator still has windows or device communicators. NCCL requires that these are freed
-/// first, except on a revoked communicator, whose windows can't be deregistered.
+/// Ends the process if the communicator still has windows or device communicators. NCCL requires that the caller frees
+/// these first, except on a revoked communicator, whose windows can't be deregistered.
 void expectNothingLeft(const char *name, Member &member) {
   if (member.isRevoked)
     return;

@@ -19,7 +19,7 @@ TEST_F(FakeNcclDeathTest, AFreedHandle) {
   destroy(made[2]);
 }
 
-/// A hook frees the handle after the call has begun, before the call uses the handle.
+/// A hook frees the handle after the call has begun and before the call uses the handle.
 TEST_F(FakeNcclDeathTest, AHandleFreedBeforeTheCall) {
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
   cuda.beforeCalls([&](int, const std::string &, uint64_t) { abort(made[0]); });

@@ -61,7 +61,7 @@ struct FakeNccl::World {
   bool isComplete(const SetUp &setUp) const;
 };
 
-/// A call that completes only after other ranks have called, or when its group ends.
+/// A call that completes after other ranks have made it, or when its group ends.
 struct Operation {
   const char *name;
   FakeNccl::Member *member;

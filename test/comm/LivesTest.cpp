@@ -307,7 +307,8 @@ TEST_F(CommLives, TheSplitHasEndedBeforeTheParentIsFreed) {
   abortAll();
 }
 
-/// A load is aborted after it has registered its window. The window is released, although its program is not loaded.
+/// An abort ends a load after it has registered its window. gc3 releases the window, although its program is not
+/// loaded.
 TEST_F(CommLives, AnAbortReleasesTheWindowOfALoad) {
   CommWorld world(fake, nccl, {ringAllReduce(2, true)});
   const Trial wanted = world.trial(0, {.count = 5});
@@ -389,7 +390,7 @@ TEST_F(CommLives, ARankThatCannotQueryItsStreamFollowsTheOthers) {
   Loopback::Buffers buffers(fake, wanted);
   std::vector<CallGroup::Call> calls{world.part(0, buffers.requests[0]), world.part(1, buffers.requests[1])};
   fake.captured = true;
-  // The second call of rank 0 from now on queries whether its stream is captured.
+  // From now on, the second call of rank 0 is the query whether its stream is captured.
   fake.failing = {0, fake.callsOf(0).size() + 2};
   CallGroup::run(calls);
   fake.captured = false;
@@ -501,7 +502,7 @@ TEST_F(CommLives, ALaterErrorOfCudaKeepsTheCodeOfTheFirst) {
   pair.abortAll();
 }
 
-/// A call fails if its communicator is finalized during the load. NCCL must not run it, because other ranks run a
+/// A call fails if its communicator is finalized during the load. NCCL must not run the call, because other ranks run a
 /// program.
 TEST_F(CommLives, ACallThatLoadsAtFinalizeFails) {
   CommWorld world(fake, nccl, {ringAllReduce(2, true)});

@@ -170,7 +170,8 @@ TEST_F(NcclApi, RanksAreDestroyedInAGroup) {
   EXPECT_EQ(gc3GroupEnd(), gc3Success);
 }
 
-/// gc3's executor threads make its NCCL calls, so an NCCL group that is open in the calling thread does not defer them.
+/// gc3 makes NCCL calls on its executor threads. So an NCCL group that is open in the calling thread does not defer
+/// them.
 TEST_F(NcclApi, AnOpenNcclGroupDoesNotMatter) {
   load({ringAllReduce(2, true)});
   prepare(2);
@@ -189,8 +190,8 @@ TEST_F(NcclApi, TheNcclCommunicatorNeedNotBlock) {
   expectAll(3);
 }
 
-/// A group runs its calls in order. If one fails, it runs the later ones, too, because other ranks can make these calls
-/// without a group.
+/// A group runs its calls in order. After a call that fails, it still runs the later calls, because other ranks can
+/// make these calls without a group.
 TEST_F(NcclApi, GroupsGoOnAfterACallThatFails) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);

@@ -32,8 +32,8 @@ constexpr Result stuck = 702;
 constexpr int garbage = 0xcd;
 constexpr uintptr_t mostDevices = 1024;
 
-/// Creates a handle of a stream or event. Never returns a handle again after its release, because an event can be
-/// destroyed while records of it are pending.
+/// Creates a handle of a stream or event. Does not reuse released handles, because a caller can destroy an event while
+/// records of it are pending.
 template <typename Handle>
 Handle newHandle(std::map<void *, int> &known, int device) {
   static uintptr_t last = mostDevices;

@@ -241,9 +241,9 @@ void Gpu::push(Block &block, Store store) {
   ++changes;
 }
 
-/// Delivers store `index`. An older store that overlaps it must arrive first, and before that any older store that
-/// overlaps the older one. So delivers the oldest store of this chain. For a line of LL128, sometimes delivers only the
-/// data, and leaves the flag for a later call.
+/// Delivers store `index`, or an older store that must arrive before it. Stores that overlap arrive in order. So this
+/// function follows the chain of overlaps from store `index` to older stores, and delivers the oldest one. For a line
+/// of LL128, sometimes delivers only the data, and leaves the flag for a later call.
 void Gpu::deliver(Block &block, size_t index) {
   for (size_t older = 0; older < index;) {
     const bool overlaps = block.stores[older].overlaps(block.stores[index].at, block.stores[index].bytes);
@@ -275,7 +275,7 @@ bool Gpu::deliverAny() {
   return false;
 }
 
-/// Loads two elements of 8 bytes. If `byElement`, memory can change between the two loads.
+/// Loads two elements of 8 bytes. If `byElement` is true, memory can change between the two loads.
 Pack Gpu::loadStrong(const std::byte *at, bool byElement) {
   Pack pack;
   std::memcpy(&pack.low, at, sizeof pack.low);
@@ -294,7 +294,8 @@ uint64_t Gpu::acquire(uint32_t block, const uint64_t *at) {
   return value;
 }
 
-/// Delivers the stores of the thread, and all stores of the block before its last barrier: fences are cumulative.
+/// Delivers the stores of the thread, and all stores of the block before its last barrier, because fences are
+/// cumulative.
 void Gpu::fence(uint32_t number, uint32_t thread) {
   perhapsSuspend();
   Block &block = blocks[number];
@@ -309,7 +310,7 @@ void Gpu::fence(uint32_t number, uint32_t thread) {
     block.cache.clear();
 }
 
-/// Issues a transfer. Fences first, because the network reads memory, where the data must have arrived.
+/// Issues a transfer. Executes a fence first: the network reads memory, so the data must have arrived there.
 void Gpu::put(uint32_t block, uint32_t thread, Transfer transfer) {
   fence(block, thread);
   transfer.grid = gridOfBlock[block];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the memory accesses of one run (kernel::TileRun), for each opcode and protocol. Each byte is loaded and stored
-// only as often as necessary, no other byte is accessed, and accesses have the expected widths.
+// Tests the memory accesses of one run (kernel::TileRun), for each opcode and protocol. A run must load and store each
+// byte only as often as necessary, access no other byte, and use the expected widths.
 #include "BundleBuilder.h"
 #include "CountingMachine.h"
 #include "kernel/LL128.h"
@@ -312,8 +312,8 @@ TEST(Motion, headsAndTailsOfLines) {
                                    {{{16, 7}, {8, 1}, {1, 3}}, {{8, 15}, {1, 3}}, {{16, 32}}, {{16, 16}}});
 }
 
-/// Under Simple, all sides use the widest unit of which the distances between their addresses are multiples. Under LL
-/// and LL128, each local side uses the widest unit that its own alignment allows.
+/// Under Simple, all sides use the widest unit that divides the distances between their addresses. Under LL and LL128,
+/// each local side uses the widest unit that its own alignment allows.
 TEST(Motion, sidesOfDifferentAlignment) {
   const std::vector<Opcode> sourceUnlike{Opcode::Send,           Opcode::Copy,           Opcode::Reduce,
                                          Opcode::RecvReduceCopy, Opcode::RecvReduceSend, Opcode::RecvReduceCopySend};

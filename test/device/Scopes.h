@@ -28,7 +28,8 @@ public:
   void put(uint32_t block);
 
 private:
-  /// The last fence of a block since its last barrier. SystemUnused: nothing was published at system scope after it.
+  /// The last fence of a block since its last barrier. SystemUnused: a fence of system scope, after which the block has
+  /// published nothing at that scope.
   enum class Fence : uint8_t { None, Gpu, SystemUnused, System };
 
   void require(const uint64_t *counter, kernel::Scope scope) const;

@@ -14,7 +14,8 @@ using namespace gc3;
 
 namespace {
 
-// Limits of the programs that are run, because a small bundle can describe programs that need much memory and time.
+// Limits for programs. The check does not run larger ones, because a small bundle can describe programs that need much
+// memory and time.
 constexpr int mostRanks = 64;
 constexpr int mostPrograms = 4;
 constexpr size_t mostBytes = 1 << 20; // in all buffers of a call

@@ -21,8 +21,8 @@ static const sema::SemaOptions smallBudgets{.defines = {},
                                             .maxCallDepth = 100};
 static constexpr lower::Options smallDag{.maxInstructions = 4000};
 
-/// Returns the syntax tree as text, or nothing after an error. Sets `excused` if the text exceeds a limit. Printed text
-/// can do so even if the original text does not, because it has more parentheses.
+/// Returns the syntax tree as text, or nothing after an error. Sets `excused` if the text exceeds a limit. The printed
+/// text can exceed a limit even if the original text does not, because it has more parentheses.
 static std::optional<std::string> reprint(const std::string &text, bool &excused) {
   SourceManager sources;
   Diagnostics diags(sources);

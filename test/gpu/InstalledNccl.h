@@ -32,8 +32,8 @@ inline constexpr int firstWithWindows = 22807;
 inline constexpr int severalRanksOnAGpu = 23003;
 
 /// Sets environment variables that let `ranks` ranks share GPU 0. NCCL's kernels of these ranks wait for each other, so
-/// this also limits the thread blocks of a rank: those of all ranks must fit on the GPU at once. Variables that are
-/// already set keep their values. Call it before a communicator is created.
+/// the thread blocks of all ranks must fit on the GPU at once. For this, the function also limits the thread blocks of
+/// a rank. Variables that are already set keep their values. Call it before a communicator is created.
 void shareGpu(int ranks);
 
 } // namespace gc3::test

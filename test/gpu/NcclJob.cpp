@@ -219,8 +219,8 @@ std::string NcclJob::callAndCompare(JobCollective collective, size_t count, bool
   return problem.empty() ? compare(collective, count, inPlace) : problem;
 }
 
-/// Enqueues `calls` so that a capture of the first rank's stream contains the streams of all ranks: these first wait
-/// for the first rank's stream, and in the end it waits for them.
+/// Enqueues `calls` so that a capture of the first rank's stream contains the streams of all ranks. First, the other
+/// streams wait for the first rank's stream. In the end, that stream waits for the others.
 std::string NcclJob::forkAndJoin(const std::function<std::string()> &calls) {
   std::string problem = errorText(cudaEventRecord(begun, ranks[0].stream), "forking streams");
   for (size_t i = 1; i < ranks.size() && problem.empty(); ++i)

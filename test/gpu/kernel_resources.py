@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles all kernels and prints the registers and shared memory of each. Fails if a kernel spills.
 
-With --nccl, includes the kernels that use NCCL's GIN. NCCL's functions need local memory, which is printed but is no
-spill.
-"""
+With --nccl, includes the kernels that use NCCL's GIN. NCCL's functions need local memory. The script prints it, but
+does not count it as a spill. """
 import argparse
 import re
 import subprocess

@@ -46,8 +46,8 @@ def command_of(run, bundle, gpu_test, sanitizer):
         return [gpu_test, "--repeats", "10000", bundle] if re.fullmatch(r"ring_allreduce\.\w+\.8\.gc3b", bundle.name) else None
     if not is_sanitized(bundle):
         return None
-    # Under a sanitizer tool, kernels take many times as long. The tool must not report API errors, because the test
-    # checks them itself, and some errors only mean that it must wait.
+    # Under a sanitizer tool, kernels take many times as long. The tool must not report API errors: the test checks them
+    # itself, and some of them only mean that the test must wait.
     return [sanitizer, "--tool", run, "--report-api-errors", "no", "--error-exitcode", "1", gpu_test, "--kernel-ms", "60000",
             "--repeats", "2", bundle]
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu-test BUNDLE... [--repeats N] [--simple] [--kernel-ms N] [--probe]: runs every program of the bundles with all
-// ranks on the current GPU. --repeats: number of random calls of each program, by default 20. --simple: uses the
-// protocol Simple, not the protocol for which a program was proved. --kernel-ms: time limit of a kernel in
-// milliseconds, by default 20000. --probe: only checks that there is a GPU. The exit status is 77 if there is no GPU.
+// ranks on the current GPU. --repeats: number of random calls of each program, by default 20. --simple: runs programs
+// under Simple, not under the protocol for which they were proved. --kernel-ms: time limit of a kernel in milliseconds,
+// by default 20000. --probe: only checks that there is a GPU. The exit status is 77 if there is no GPU.
 #include "OnGpu.h"
 
 #include <cuda_runtime_api.h>

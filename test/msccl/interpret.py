@@ -2,10 +2,9 @@
 """Runs MSCCL XML as the interpreters of the MSCCL runtimes do, and checks the results.
 
 Implements docs/msccl-xml.md independently: shares no code with the compiler. The data of a slot is the multiset of
-input slots that were combined in it. Thread blocks run in random order. A step of n slots is cut into messages of a
-random size, and a connection holds as many messages as the protocol has slots. Runs each file in every mode that it
-declares (in place, out of place), once for each seed. Prints "N runs" for each file, and ends with the first error.
-"""
+input slots whose combination it holds. Thread blocks run in random order. Cuts a step of n slots into messages of a
+random size. A connection holds as many messages as the protocol has slots. Runs each file in every mode that it
+declares (in place, out of place), once for each seed. Prints "N runs" for each file, and ends with the first error. """
 import argparse
 import collections
 import itertools

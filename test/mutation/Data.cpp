@@ -27,8 +27,8 @@ Data::Data(const Program &program, const core::Layout &layout) : elementsPerBloc
         promise(program, layout, rank, chunk, wanted - 1);
 }
 
-/// Adds a promise for each slot of a chunk. It ends at the first element that some contribution lacks, because later
-/// elements may have any value.
+/// Adds a promise for each slot of a chunk. A promise ends at the first element that some contribution lacks, because
+/// later elements may have any value.
 void Data::promise(const Program &program, const core::Layout &layout, uint32_t rank, uint32_t chunk, uint32_t value) {
   const Postcondition &post = program.info->collective.post;
   for (uint32_t part = 0; part != program.subdivision; ++part) {

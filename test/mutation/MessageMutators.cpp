@@ -107,8 +107,8 @@ static Result dropMessage(Draft &draft, host::Random &random) {
   return message->receive.rank;
 }
 
-/// Sends a message twice. The second one is received into the destination of the receiving step. If that step has no
-/// destination, it is received into the source of its reduction.
+/// Sends a message twice. A new step receives the second message into the destination of the receiving step. If that
+/// step has no destination, the new step receives into the source of its reduction.
 static Result repeatMessage(Draft &draft, host::Random &random) {
   auto message = pick(messages(draft), random);
   if (!message)

@@ -46,7 +46,7 @@ namespace {
 /// The worst result of several runs with the same data.
 class Worst {
 public:
-  /// Adds a run. Returns true if no later run can be worse.
+  /// Adds a run. Returns true if its outcome is not Right: then no further run is needed.
   bool add(Outcome outcome, const Memory &memory) {
     if (outcome == Outcome::Right && !first)
       first = memory;

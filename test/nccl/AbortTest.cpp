@@ -17,7 +17,8 @@ Result revoke(Comm comm) {
 
 using Threads = Front;
 
-/// Each test runs twice: it ends a communicator by an abort, or by a revocation, after which the handle remains valid.
+/// Each test runs twice. The first run ends a communicator by an abort. The second run uses a revocation, after which
+/// the handle remains valid.
 class Aborts : public Front, public testing::WithParamInterface<bool> {
 protected:
   static Result abort(Comm comm) { return GetParam() ? revoke(comm) : ncclCommAbort(comm); }
@@ -25,8 +26,9 @@ protected:
     return GetParam() ? "CommRevoke(" + name + ", 0)" : "CommAbort(" + name + ")";
   }
 
-  /// Makes a call on another thread, and aborts `comm` after `awaitWaiting` has returned, when the call waits. Checks
-  /// that the call ends with an error, that NCCL gets no call after the abort, and that gc3's child is released.
+  /// Makes a call on another thread. Aborts `comm` while the call waits, which it does after `awaitWaiting` has
+  /// returned. Checks that the call ends with an error, that NCCL gets no call after the abort, and that gc3's child is
+  /// released.
   void endWait(Comm comm, const std::function<Result()> &call, const std::function<void()> &awaitWaiting) {
     nccl.takeProbes(); // so that awaitProbe() finds only probes of this call
     std::thread user([&] { EXPECT_EQ(call(), Result::InvalidUsage); });

@@ -26,8 +26,8 @@ TEST_F(Groups, DeferCallsUntilTheOutermostEnd) {
   EXPECT_EQ(takeEvents(), Events{"run 0"}) << "the group is over";
 }
 
-// The calls are deferred, because the communicator has not joined. At the group's end, gc3 joins. Then it forwards the
-// calls that no program runs, in a second NCCL group, and runs the programs.
+// The group defers its calls, because the communicator has not joined. At the group's end, gc3 joins, forwards the
+// calls that no program runs in a second NCCL group, and runs the programs.
 TEST_F(Groups, JoinAtTheirEnd) {
   const Comms comms = make();
   EXPECT_EQ(ncclGroupStart(), Result::Success);

@@ -191,8 +191,8 @@ TEST_F(Lifetime, FinalizationsReportErrors) {
   }
 }
 
-// Children join at their first call. It does not matter whether the parent has joined or is blocking, nor whether NCCL
-// made the child by a split, shrink or grow.
+// Children join at their first call. This holds whether or not the parent has joined or is blocking, and for children
+// of a split, a shrink and a grow.
 TEST_F(Lifetime, ChildrenJoinWithTheirFirstCall) {
   auto *split = application<signature::CommSplit>("CommSplit");
   auto *grow = application<signature::CommGrow>("CommGrow");

@@ -77,7 +77,7 @@ def check_front(options):
 
 
 def check_gin(options):
-    """Checks that libgc3gin.so is installed where libgc3.so looks for it. A build without it must not install it."""
+    """Checks that libgc3gin.so is where libgc3.so looks for it. A build without libgc3gin.so must not install it."""
     found = [path.relative_to(options.prefix) for path in options.prefix.rglob("libgc3gin.so")]
     (library,) = options.prefix.rglob("libgc3.so.0")
     expected = (library.parent / "gc3/libgc3gin.so").relative_to(options.prefix)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates a valid program for each seed.
 
-Half of the programs implement a standard collective: each output chunk is combined along a random tree, through
+Half of the programs implement a standard collective: they combine each output chunk along a random tree, through
 scratch. Scratch chunks are reused when their contents are no longer needed. The other programs run random operations
-and promise the results of these operations.
-"""
+and promise the results of these operations. """
 import dataclasses
 import random
 

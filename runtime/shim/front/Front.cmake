@@ -6,7 +6,7 @@ if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   return()
 endif()
 
-# Exports.txt lists the exports of NCCL 2.28.9 and 2.29.7. An installed NCCL can have more, which are added below.
+# Exports.txt lists the exports of NCCL 2.28.9 and 2.29.7. The code below adds further exports of an installed NCCL.
 file(STRINGS front/Exports.txt names)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS front/Exports.txt ../ncclapi/Abi.h)
 find_library(GC3_NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ENV NCCL_HOME /usr/local/cuda ENV CUDA_HOME PATH_SUFFIXES lib lib64)

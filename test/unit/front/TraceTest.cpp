@@ -54,7 +54,7 @@ public:
     return true;
   }
 
-  /// Returns statements that complete the AllReduce correctly, through scratch chunks that are not used before.
+  /// Returns statements that complete the AllReduce correctly, through unused scratch chunks.
   std::string finish() {
     std::string text;
     for (unsigned c = 0; c < chunks; ++c) {

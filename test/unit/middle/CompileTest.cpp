@@ -67,8 +67,8 @@ TEST(Compile, sameTextTwice) {
   }
 }
 
-// The oracle can detect a missing wait, but not every one. Some waits guard values that the output does not need, and
-// some are implied by messages.
+// The oracle detects many missing waits, but not all. Some waits guard values that the output does not need, and
+// messages imply some others.
 TEST(Waits, missingOnesShow) {
   std::mt19937_64 random(11);
   uint32_t dropped = 0;

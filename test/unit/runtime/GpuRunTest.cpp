@@ -123,7 +123,7 @@ TEST_F(RunOnGpu, EveryCallMayFail) {
     if (failing == 0) {
       EXPECT_EQ(result.problem, "");
       calls = fake.calls;
-    } else if (failing == calls) { // the last call queries for running kernels, and its error is ignored
+    } else if (failing == calls) { // the last call queries for running kernels, and gc3-run ignores its error
       EXPECT_EQ(result.problem, "");
     } else {
       EXPECT_TRUE(result.problem.ends_with(": fake failure (CUDA error 2)")) << failing << ": " << result.problem;

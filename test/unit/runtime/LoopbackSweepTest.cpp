@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Repeats calls of ranks that share one GPU. In each repetition a different CUDA call fails, and the gc3 call must
-// return the error. The next gc3 call must succeed, unless it cannot be ordered after the failed one.
+// return the error. The next gc3 call must succeed, unless gc3 cannot order it after the failed call.
 #include "LoopbackSupport.h"
 #include "Programs.h"
 #include "Sweep.h"

@@ -80,8 +80,8 @@ TEST(LoopbackTrace, HasTheLastReplay) {
   EXPECT_GE(calls[1].begin, calls[2].end) << "it was replayed after the other call";
 }
 
-// A captured call gets at most 1/16 of the records for captured calls: here 16384 for each of 3 thread blocks. So many
-// calls are captured that no records are left for the last one.
+// A captured call gets at most 1/16 of the records for captured calls: here 16384 for each of 3 thread blocks. The test
+// captures so many calls that no records are left for the last call.
 TEST(LoopbackTrace, CapturedCallsShareTheRing) {
   FakeCuda fake;
   TracePath path;
@@ -175,8 +175,8 @@ TEST(LoopbackTrace, KeepsTheLastSteps) {
   EXPECT_EQ(trace.find("i", "not recorded")[0].arguments.at("instructions"), "33");
 }
 
-// A completed call leaves free space at the beginning of the ring. A larger call must not use it, because it would
-// overlap a running call.
+// A completed call leaves free space at the beginning of the ring. A larger call must not use this space, because its
+// records would overlap those of a running call.
 TEST(LoopbackTrace, NoCallOverlapsARunningOne) {
   FakeCuda fake;
   TracePath path;

@@ -120,8 +120,9 @@ TEST(Transfers, OwnBlockOfAGatherIsUntouched) {
 }
 
 // Two ranks exchange two chunks in place. If both send first, no chunk is copied, and the messages stay in slots. If
-// rank 1 receives first, it overwrites chunks that it must still send. So rank 1 sends a copy of them, which it can
-// store at rank 0. Rank 1 can fetch the message of rank 0, which overwrites its source only later.
+// rank 1 receives first, it overwrites chunks that it must still send. So rank 1 copies them first. It can store the
+// copy at rank 0. It can also fetch the message of rank 0, because rank 0 overwrites the source of that message only
+// later.
 TEST(Transfers, InPlaceOnlyWhatIsOverwrittenTooEarlyIsStaged) {
   ProgramSpec spec = allToAll(2, 2);
   Analysed sendsFirst(spec);

@@ -10,8 +10,8 @@
 
 namespace gc3::synth {
 
-/// Handles up to four ranks. A chunk has either one source, from which it is copied, or it is a sum with a contribution
-/// of each rank and one target. Sending a contribution moves it, because each contribution must count once.
+/// Handles up to four ranks. A chunk either has one source and is copied, or is a sum with a contribution of each rank
+/// and one target. Sending a contribution moves it, because each contribution must count once.
 class BruteForce {
 public:
   BruteForce(const topology::Topology &topology, const algorithm::Demand &demand);
