@@ -146,8 +146,7 @@ bool ChannelAssigner::placeMessage(uint32_t sender, uint32_t incoming, uint32_t 
     Frames::Request wanted = request(
         sender, incoming == None ? instructions.at(sender).sendDirective : instructions.at(sender).directive, channel);
     wanted.recvConnection = incoming;
-    wanted.sendConnection =
-        result.frames.connection(wanted.rank, instructions.at(receiver).rank, channel);
+    wanted.sendConnection = result.frames.connection(wanted.rank, instructions.at(receiver).rank, channel);
     result.connectionOf[receiver] = wanted.sendConnection;
     if (result.frames.place(wanted) == Conflict::None)
       return true;
@@ -191,8 +190,8 @@ bool ChannelAssigner::mayOpen(uint32_t begin) const {
   return true;
 }
 
-/// Places messages of a chain, from the message that `begin` sends, on the channel of the chain's directive, if there is
-/// one. Otherwise chooses the channel that takes most of them, or the first of several. Returns the end of the part.
+/// Places messages of a chain, from the message that `begin` sends, on the channel of the chain's directive, if there
+/// is one. Otherwise chooses the channel that takes most of them, or the first of several. Returns the end of the part.
 uint32_t ChannelAssigner::assignPart(uint32_t begin, const ChainDemand &demand) {
   if (uint32_t only = manual.channelOf(next(begin)); only != None)
     return place(begin, only).end;

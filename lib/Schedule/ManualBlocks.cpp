@@ -111,13 +111,15 @@ uint32_t ManualBlocks::channelOf(uint32_t receiver) const {
 bool ManualBlocks::place(uint32_t member, const Sides &sides, uint32_t channel, Refusal *refusal) {
   size_t mark = frames.mark();
   const Instruction &instruction = instructions.at(member);
-  uint32_t link =
-      instruction.sender == None ? None : frames.connection(sides[0].rank, sides[1].rank, channel);
+  uint32_t link = instruction.sender == None ? None : frames.connection(sides[0].rank, sides[1].rank, channel);
   for (uint32_t side : {0u, 1u}) {
     if (sides[side].number < 0)
       continue;
-    Frames::Request request{.rank = sides[side].rank, .channel = channel, .pin = sides[side].number,
-                            .directive = instruction.directive, .site = instruction.site};
+    Frames::Request request{.rank = sides[side].rank,
+                            .channel = channel,
+                            .pin = sides[side].number,
+                            .directive = instruction.directive,
+                            .site = instruction.site};
     (side == 0 ? request.sendConnection : request.recvConnection) = link;
     if (frames.place(request) == Conflict::None)
       continue;
@@ -205,8 +207,8 @@ uint32_t ManualBlocks::siteOf(uint32_t member, uint32_t side) const {
   return instructions.at(sends ? sender : member).site;
 }
 
-/// Finds the operation of a placed member that a refused operation conflicts with, and returns its site.
-uint32_t ManualBlocks::otherSite(uint32_t member, const Refusal &refusal) const {
+/// Finds the placed operation that a refused operation conflicts with, and the side on which it uses the frame.
+std::pair<uint32_t, uint32_t> ManualBlocks::otherOperation(const Refusal &refusal) const {
   const Frame &frame = frames.all()[refusal.frame];
   for (uint32_t other : placed) {
     const Sides sides = sidesOf(other);
@@ -215,10 +217,10 @@ uint32_t ManualBlocks::otherSite(uint32_t member, const Refusal &refusal) const 
         continue;
       bool usesConnection = side == refusal.side && instructions.at(other).sender != None;
       if (refusal.kind == Refusal::TwoChannels || usesConnection)
-        return siteOf(other, side);
+        return {other, side};
     }
   }
-  return siteOf(member, refusal.side);
+  llvm_unreachable("a manual thread block belongs to a placed operation");
 }
 
 /// Says what the operations would do together.
@@ -241,23 +243,30 @@ std::string ManualBlocks::describe(uint32_t member, const Refusal &refusal, uint
          std::to_string(sends ? present.destination : present.source) + " and rank " + peer;
 }
 
-/// Returns a change that lets the refused operation fit. Tries each change, except the last, which always helps.
-const char *ManualBlocks::advice(uint32_t member, const Refusal &refusal, uint32_t channel) {
+/// Returns a change that lets the refused operation fit with `other`. The last change always helps.
+const char *ManualBlocks::advice(uint32_t member, uint32_t other, const Refusal &refusal, uint32_t channel) {
   Sides sides = sidesOf(member);
-  const bool namesChannel = directiveOf(member).channel >= 0;
   int32_t &number = sides[refusal.side].number;
   if (refusal.kind == Refusal::TwoBlocks) {
-    if (namesChannel && works(member, sides, unusedChannel))
+    if (groupOf[other] != groupOf[member] && aloneNamesChannel(member))
       return "give the operations different channels";
     number = frames.all()[refusal.frame].pin;
     if (works(member, sides, channel))
       return "give the operations the same thread block";
   } else {
     number = unusedNumber;
-    if ((!namesChannel && sides[1 - refusal.side].number < 0) || works(member, sides, channel))
+    bool isFree = directiveOf(member).channel < 0 && sides[1 - refusal.side].number < 0;
+    if (isFree || works(member, sides, channel))
       return "give the operations different thread blocks";
   }
   return "leave out 'sendtb' and 'recvtb' of this operation";
+}
+
+/// Returns true if the operation names a channel, but no other operation of its group does.
+bool ManualBlocks::aloneNamesChannel(uint32_t member) const {
+  const Group &group = groups[groupOf[member]];
+  auto names = [&](uint32_t of) { return directiveOf(of).channel >= 0; };
+  return names(member) && std::count_if(members.begin() + group.begin, members.begin() + group.end, names) == 1;
 }
 
 /// Returns true if the operation fits with these thread blocks on this channel. Changes nothing.
@@ -269,8 +278,9 @@ bool ManualBlocks::works(uint32_t member, const Sides &sides, uint32_t channel) 
 }
 
 void ManualBlocks::report(uint32_t member, const Refusal &refusal, uint32_t channel) {
+  auto [other, side] = otherOperation(refusal);
   diags
       .error(DiagId::ThreadBlockConflict, info.sites[siteOf(member, refusal.side)],
-             describe(member, refusal, channel) + "; " + advice(member, refusal, channel))
-      .note(info.sites[otherSite(member, refusal)], "the other operation is here");
+             describe(member, refusal, channel) + "; " + advice(member, other, refusal, channel))
+      .note(info.sites[siteOf(other, side)], "the other operation is here");
 }

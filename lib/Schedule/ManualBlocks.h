@@ -13,6 +13,7 @@
 #include "gc3/Support/Diagnostics.h"
 #include <array>
 #include <string>
+#include <utility>
 
 namespace gc3::schedule {
 
@@ -67,9 +68,10 @@ private:
   bool placeOrReport(const Group &group, uint32_t channel);
   void report(uint32_t member, const Refusal &refusal, uint32_t channel);
   std::string describe(uint32_t member, const Refusal &refusal, uint32_t channel) const;
-  const char *advice(uint32_t member, const Refusal &refusal, uint32_t channel);
+  const char *advice(uint32_t member, uint32_t other, const Refusal &refusal, uint32_t channel);
+  bool aloneNamesChannel(uint32_t member) const;
   bool works(uint32_t member, const Sides &sides, uint32_t channel);
-  uint32_t otherSite(uint32_t member, const Refusal &refusal) const;
+  std::pair<uint32_t, uint32_t> otherOperation(const Refusal &refusal) const;
 
   const Instructions &instructions;
   const ir::ProgramInfo &info;

@@ -91,10 +91,10 @@ uint32_t Generator::addManualBlocks() {
   Directive directive;
   if (options.channels && below(4) == 0)
     directive.channel = static_cast<int32_t>(below(2));
-  if (below(3) == 0)
-    directive.sendThreadBlock = static_cast<int32_t>(below(5));
-  if (below(3) == 0)
-    directive.recvThreadBlock = static_cast<int32_t>(below(5));
+  if (below(5) < 2)
+    directive.sendThreadBlock = static_cast<int32_t>(below(3));
+  if (below(5) < 2)
+    directive.recvThreadBlock = static_cast<int32_t>(below(3));
   info->directives.push_back(directive);
   return static_cast<uint32_t>(info->directives.size() - 1);
 }
