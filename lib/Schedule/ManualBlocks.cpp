@@ -237,7 +237,8 @@ std::string ManualBlocks::describe(uint32_t member, const Refusal &refusal, uint
   if (refusal.kind == Refusal::TwoBlocks)
     return "thread blocks " + std::to_string(frame.pin) + " and " + block + " would both " +
            (sends ? "send to" : "receive from") + " rank " + peer +
-           (channel == unusedChannel ? " on one channel" : " on channel " + std::to_string(channel));
+           (channel == unusedChannel ? " on the same channel, because thread blocks that exchange messages share it"
+                                     : " on channel " + std::to_string(channel));
   const Connection &present = frames.connections()[sends ? frame.sendConnection : frame.recvConnection];
   return "thread block " + block + " would " + (sends ? "send to" : "receive from") + " both rank " +
          std::to_string(sends ? present.destination : present.source) + " and rank " + peer;
