@@ -25,10 +25,20 @@ static bool sameDemands(const Directive &a, const Directive &b) {
          a.parallel == b.parallel;
 }
 
+/// Prints ` spill scratch[0]` for an rrs whose spill place is not its operand.
+static void printSpill(llvm::raw_ostream &out, const ProgramInfo &info, const Instruction &instruction) {
+  bool inPlace = instruction.srcBuffer == instruction.dstBuffer && instruction.srcIndex == instruction.dstIndex;
+  if (instruction.opcode != Opcode::RecvReduceSend || inPlace)
+    return;
+  out << " spill ";
+  printSlice(out, info, instruction.dstBuffer, instruction.dstIndex, instruction.count);
+}
+
 static void printInstruction(llvm::raw_ostream &out, const InstructionDag &dag, const Instruction &instruction) {
   const ProgramInfo &info = *dag.info;
   out << "rank " << instruction.rank << ' ';
   printOperation(out, info, instruction);
+  printSpill(out, info, instruction);
   if (instruction.sender != None)
     out << " from %" << instruction.sender;
   if (instruction.receiver != None)

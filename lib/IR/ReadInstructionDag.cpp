@@ -28,6 +28,7 @@ public:
 
 private:
   bool instruction();
+  bool spill(Instruction &instruction);
   bool messages(Instruction &instruction);
   bool chain(Instruction &instruction, std::optional<ChainDemand> &demand);
   bool directives(Instruction &instruction);
@@ -122,6 +123,28 @@ bool InstructionDagReader::checkDirectives(const Instruction &instruction) {
   return true;
 }
 
+/// Reads `spill scratch[0]` after an rrs. Without it, the spill place is the operand. Verify checks only the slots that
+/// steps use, so this function checks that the place lies inside its buffer.
+bool InstructionDagReader::spill(Instruction &instruction) {
+  if (instruction.opcode != Opcode::RecvReduceSend)
+    return true;
+  instruction.dstBuffer = instruction.srcBuffer;
+  instruction.dstIndex = instruction.srcIndex;
+  if (!scanner.takeWord("spill"))
+    return true;
+  ProgramReader::Slice place;
+  uint32_t start = scanner.start();
+  if (!parts.slice(place))
+    return false;
+  if (place.count != instruction.count)
+    return parts.countMismatch(instruction.count, place.count);
+  instruction.dstBuffer = place.buffer;
+  instruction.dstIndex = place.index;
+  uint32_t size = parts.bufferSizes[instruction.rank * parts.info->bufferCount() + place.buffer];
+  return (place.index <= size && place.count <= size - place.index) ||
+         wrong(scanner.since(start), "the spill place lies outside its buffer, which has " + quantity(size, "slot"));
+}
+
 /// Reads `from %0` if the opcode receives, and `to %2` if it sends.
 bool InstructionDagReader::messages(Instruction &instruction) {
   uint32_t start = scanner.start();
@@ -202,7 +225,8 @@ bool InstructionDagReader::instruction() {
   if (uint32_t ranks = parts.info->collective.ranks; made.rank >= ranks)
     return scanner.fail(DiagId::RankOutOfRange, scanner.since(start), "the program has " + quantity(ranks, "rank"));
   std::optional<ChainDemand> demand;
-  if (!parts.operation(made) || !messages(made) || !chain(made, demand) || !directives(made) || !edges(made))
+  if (!parts.operation(made) || !spill(made) || !messages(made) || !chain(made, demand) || !directives(made) ||
+      !edges(made))
     return false;
   if (made.opcode == Opcode::Send)
     dag.chains.push_back(demand ? *demand : demandOf(parts.info->directives[made.directive], made.instance));

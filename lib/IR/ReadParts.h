@@ -22,6 +22,14 @@ public:
   /// Evaluates the postcondition. Call after the last rank line.
   bool finishCollective();
 
+  struct Slice {
+    BufferId buffer = 0;
+    uint32_t index = 0;
+    uint32_t count = 0;
+  };
+  bool slice(Slice &slice);
+  /// Reports that an operation reads and writes different numbers of slots, and returns false.
+  bool countMismatch(uint32_t read, uint32_t written);
   /// Reads opcode and slices of an Instruction or a Step: `rrc input[0] -> input[0]`.
   template <typename Node>
   bool operation(Node &node) {
@@ -46,11 +54,6 @@ public:
   std::vector<uint32_t> bufferSizes;
 
 private:
-  struct Slice {
-    BufferId buffer = 0;
-    uint32_t index = 0;
-    uint32_t count = 0;
-  };
   bool names(llvm::StringRef level);
   bool settings(uint32_t *fifoSlots);
   bool protocol();
@@ -61,9 +64,7 @@ private:
   bool bufferSize(uint32_t rank);
   bool checkAlias(uint32_t rank, BufferId inner, uint32_t offset, SourceRange place);
   bool bufferId(BufferId &id);
-  bool slice(Slice &slice);
   bool opcode(Opcode &opcode);
-  bool countMismatch(uint32_t read, uint32_t written);
   uint32_t &sizeOf(uint32_t rank, BufferId buffer) { return bufferSizes[size_t(rank) * info->bufferCount() + buffer]; }
 
   std::vector<Promise> promises;

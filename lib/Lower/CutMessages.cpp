@@ -52,15 +52,13 @@ void Cutter::connect(Instruction &part, const Instruction &whole, uint32_t numbe
 /// scheduler needs this edge when it splits the part.
 void Cutter::track(const Instruction &part) {
   uint32_t source = slots.slot(part.rank, part.srcBuffer, part.srcIndex);
-  bool keeps = part.opcode != Opcode::RecvReduceSend; // an rrs stores its sum only after a split, and then overwrites
-                                                      // its operand
-  uint32_t target = keeps ? slots.slot(part.rank, part.dstBuffer, part.dstIndex) : source;
+  uint32_t target = slots.slot(part.rank, part.dstBuffer, part.dstIndex);
   bool passesOn = receives(part.opcode) && sends(part.opcode);
   if (readsSrc(part.opcode))
     tracker.read(source, part.count);
   if (combinesIntoDst(part.opcode))
     tracker.read(target, part.count);
-  if (writesDst(part.opcode) || !keeps)
+  if (hasDst(part.opcode))
     tracker.write(target, part.count);
   tracker.endNode();
   if (passesOn)
@@ -84,7 +82,7 @@ void Cutter::addPart(const Instruction &whole, uint32_t number) {
   Instruction part = whole;
   if (receives(whole.opcode) || sends(whole.opcode)) {
     part.srcIndex += readsSrc(whole.opcode) ? number : 0;
-    part.dstIndex += writesDst(whole.opcode) ? number : 0;
+    part.dstIndex += hasDst(whole.opcode) ? number : 0;
     part.count = 1;
     connect(part, whole, number);
   }

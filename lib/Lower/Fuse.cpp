@@ -63,11 +63,9 @@ void Fuser::noteReader(uint32_t node) {
 }
 
 /// Returns true if only the fused send needs the sum that `receive` stores. Then the fused instruction need not store
-/// it. Returns false if the operand is the source of a forwarded copy: if the scheduler splits the rrs again, the
-/// receive stores the sum over its operand.
+/// it.
 bool Fuser::storedValueUnused(uint32_t receive) const {
-  bool inPlace = unfused.copyFor(receive) == None;
-  return inPlace && dataReaders[receive / 2] == 1 && unfused.wanted[receive] == 0;
+  return dataReaders[receive / 2] == 1 && !unfused.isWanted(receive);
 }
 
 /// Returns true if `writer`, the only dependency of `send`, is a receive of exactly the slots that the send reads.
@@ -172,8 +170,6 @@ void Fuser::joinChain(uint32_t receive, uint32_t candidates, Instruction &instru
     instruction.opcode = Opcode::RecvCopySend;
   } else if (storedValueUnused(receive)) {
     instruction.opcode = Opcode::RecvReduceSend;
-    instruction.dstBuffer = 0;
-    instruction.dstIndex = 0;
   } else {
     instruction.opcode = Opcode::RecvReduceCopySend;
   }
@@ -188,7 +184,6 @@ void Fuser::emitEdges(uint32_t node) {
 /// Returns the instruction as it is before fusion, without its chain, sender and receiver.
 Instruction Fuser::make(uint32_t node) const {
   const ChunkOp &op = unfused.operation(node);
-  bool copies = op.kind == ChunkOpKind::Copy;
   bool transfers = Unfused::isTransfer(op);
   bool receives = Unfused::isReceiveNumber(node);
   Instruction instruction{};
@@ -200,9 +195,9 @@ Instruction Fuser::make(uint32_t node) const {
   const Slice target = unfused.target(node);
   instruction.count = target.count;
   if (receives)
-    instruction.opcode = copies ? Opcode::Recv : Opcode::RecvReduceCopy;
+    instruction.opcode = unfused.combines(node) ? Opcode::RecvReduceCopy : Opcode::Recv;
   else
-    instruction.opcode = transfers ? Opcode::Send : copies ? Opcode::Copy : Opcode::Reduce;
+    instruction.opcode = transfers ? Opcode::Send : op.kind == ChunkOpKind::Copy ? Opcode::Copy : Opcode::Reduce;
   if (readsSrc(instruction.opcode)) {
     const Slice read = receives ? unfused.operand(node) : unfused.source(node);
     instruction.srcBuffer = read.buffer;

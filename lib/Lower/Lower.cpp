@@ -8,7 +8,9 @@ std::optional<gc3::ir::InstructionDag> gc3::lower::lower(const ir::ChunkDag &dag
   std::optional<Unfused> unfused = expand(dag, options, diags);
   if (!unfused)
     return std::nullopt;
-  if (options.fuse)
+  if (options.fuse) {
+    mergeReceives(*unfused);
     forwardCopies(*unfused);
+  }
   return fuse(*unfused, options.fuse);
 }

@@ -9,7 +9,10 @@ namespace gc3::lower {
 
 std::optional<Unfused> expand(const ir::ChunkDag &dag, const Options &options, Diagnostics &diags);
 
-/// Leaves out local copies whose only reader is a send, or a receive that reduces into the copy.
+/// Leaves out local reduces that are the only readers of a message. The receive combines the message itself.
+void mergeReceives(Unfused &unfused);
+
+/// Leaves out local copies whose only reader is a send, or a receive that combines the copy with received data.
 void forwardCopies(Unfused &unfused);
 
 /// Assigns chains; also fuses receives with sends if `enabled`.

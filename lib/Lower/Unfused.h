@@ -36,6 +36,9 @@ public:
   /// By number: for a local copy that is left out, its only reader; for that reader, the copy; else None. Empty if no
   /// copy is left out.
   std::vector<uint32_t> forwarded;
+  /// By number: for a local reduce that is left out, the receive that combines its message itself; for that receive,
+  /// the reduce; else None. Empty if no reduce is left out.
+  std::vector<uint32_t> merged;
 
   /// Returns the count of numbers, including gaps.
   uint32_t size() const { return static_cast<uint32_t>(parts.empty() ? chunks.ops.size() : parts.size()) * 2; }
@@ -51,14 +54,33 @@ public:
   }
   bool isGap(uint32_t number) const {
     const ir::ChunkOp &op = operation(number);
-    return !isTransfer(op) && (isReceiveNumber(number) || op.kind == ir::ChunkOpKind::Start || isLeftOut(number));
+    return !isTransfer(op) &&
+           (isReceiveNumber(number) || op.kind == ir::ChunkOpKind::Start || replacement(number) != number);
   }
-  bool isLeftOut(uint32_t number) const {
-    return !forwarded.empty() && forwarded[number] != ir::None && !isTransfer(operation(number));
+  /// Returns the number that stands for `number`: the reader of a left-out copy, the receive of a left-out reduce, or
+  /// `number` itself.
+  uint32_t replacement(uint32_t number) const {
+    for (const std::vector<uint32_t> *partners : {&forwarded, &merged})
+      if (!partners->empty() && (*partners)[number] != ir::None && !isTransfer(operation(number)))
+        return (*partners)[number];
+    return number;
   }
   /// Returns the left-out copy that `number` replaces by reading the copy's source, or None.
   uint32_t copyFor(uint32_t number) const {
     return forwarded.empty() || !isTransfer(operation(number)) ? ir::None : forwarded[number];
+  }
+  /// Returns the left-out reduce that the receive `number` replaces, or None.
+  uint32_t reduceFor(uint32_t number) const {
+    return merged.empty() || !isTransfer(operation(number)) ? ir::None : merged[number];
+  }
+  /// Returns true if the receive combines the received data with an operand.
+  bool combines(uint32_t receive) const {
+    return operation(receive).kind == ir::ChunkOpKind::Reduce || reduceFor(receive) != ir::None;
+  }
+  /// Returns true if the postcondition requires the value that the receive stores.
+  bool isWanted(uint32_t receive) const {
+    uint32_t reduce = reduceFor(receive);
+    return wanted[reduce == ir::None ? receive : reduce] != 0;
   }
   bool isSend(uint32_t number) const { return !isReceiveNumber(number) && isTransfer(operation(number)); }
   /// Returns true if `number` belongs to a receive, and also for some gaps.
@@ -69,32 +91,37 @@ public:
     uint32_t copy = isReceiveNumber(number) ? ir::None : copyFor(number);
     return slice(copy == ir::None ? number : copy, &ir::ChunkOp::srcBuffer, &ir::ChunkOp::srcIndex);
   }
-  /// Returns the slots with which a receive combines the received data.
+  /// Returns the slots with which a receive combines the received data. If it replaces a local reduce, these are the
+  /// reduce's source or its target: the one that was not received.
   Slice operand(uint32_t receive) const {
-    uint32_t copy = copyFor(receive);
-    return copy == ir::None ? target(receive) : source(copy);
+    if (uint32_t copy = copyFor(receive); copy != ir::None)
+      return source(copy);
+    uint32_t reduce = reduceFor(receive);
+    return reduce != ir::None && ownTarget(receive) == ownTarget(reduce) ? source(reduce) : target(receive);
   }
-  Slice target(uint32_t number) const { return slice(number, &ir::ChunkOp::dstBuffer, &ir::ChunkOp::dstIndex); }
+  /// Returns the slots that an instruction writes.
+  Slice target(uint32_t number) const {
+    uint32_t reduce = isReceiveNumber(number) ? reduceFor(number) : ir::None;
+    return ownTarget(reduce == ir::None ? number : reduce);
+  }
 
-  /// Calls `visit(on, isFalse)` for each instruction that instruction `number` depends on. The reader of a left-out
-  /// copy also has the copy's dependencies. Instructions that depended on the copy depend on its reader.
+  /// Calls `visit(on, isFalse)` for each instruction that instruction `number` depends on. An instruction that replaces
+  /// others also has their dependencies, and instructions that depended on these depend on it.
   template <typename Visitor>
   void eachDependency(uint32_t number, Visitor visit) const {
     auto visitAll = [&](uint32_t of) {
-      for (uint32_t i = edges.begin[of]; i != edges.begin[of + 1]; ++i) {
-        uint32_t on = edges.edges[i].node();
-        if (isLeftOut(on))
-          on = forwarded[on];
-        if (on != number)
+      for (uint32_t i = edges.begin[of]; i != edges.begin[of + 1]; ++i)
+        if (uint32_t on = replacement(edges.edges[i].node()); on != number)
           visit(on, edges.edges[i].isFalse());
-      }
     };
-    if (uint32_t copy = copyFor(number); copy != ir::None)
-      visitAll(copy);
+    for (uint32_t replaced : {copyFor(number), reduceFor(number)})
+      if (replaced != ir::None)
+        visitAll(replaced);
     visitAll(number);
   }
 
 private:
+  Slice ownTarget(uint32_t number) const { return slice(number, &ir::ChunkOp::dstBuffer, &ir::ChunkOp::dstIndex); }
   Slice slice(uint32_t number, ir::BufferId ir::ChunkOp::*buffer, uint32_t ir::ChunkOp::*index) const {
     const ir::ChunkOp &op = operation(number);
     if (parts.empty())

@@ -42,6 +42,7 @@ private:
   bool placeMessage(uint32_t sender, uint32_t incoming, uint32_t channel);
   void placeReceive(uint32_t receiver, uint32_t channel);
   bool allows(uint32_t receiver, uint32_t channel);
+  uint32_t onlyChannel(uint32_t receiver);
   Frames::Request request(uint32_t instruction, uint32_t directive, uint32_t channel) const;
   uint32_t physical(uint32_t channel, uint32_t instance);
   uint32_t open(uint32_t instance);
@@ -190,10 +191,19 @@ bool ChannelAssigner::mayOpen(uint32_t begin) const {
   return true;
 }
 
+/// Returns the only channel that the directives of a message allow, or None if it has a choice.
+uint32_t ChannelAssigner::onlyChannel(uint32_t receiver) {
+  const Instruction &instruction = instructions.at(receiver);
+  ChainDemand demand = demandOf(info.directives[instruction.directive], instruction.instance);
+  if (demand.channel >= 0)
+    return physical(static_cast<uint32_t>(demand.channel), static_cast<uint32_t>(std::max(demand.instance, 0)));
+  return manual.channelOf(receiver);
+}
+
 /// Places messages of a chain, from the message that `begin` sends, on the channel of the chain's directive, if there
 /// is one. Otherwise chooses the channel that takes most of them, or the first of several. Returns the end of the part.
 uint32_t ChannelAssigner::assignPart(uint32_t begin, const ChainDemand &demand) {
-  if (uint32_t only = manual.channelOf(next(begin)); only != None)
+  if (uint32_t only = onlyChannel(next(begin)); only != None)
     return place(begin, only).end;
   auto own = static_cast<uint32_t>(std::max(demand.instance, 0));
   if (channelsOfInstance.size() <= own)
@@ -226,10 +236,11 @@ uint32_t ChannelAssigner::assignPart(uint32_t begin, const ChainDemand &demand) 
 
 void ChannelAssigner::assignChain(uint32_t head) {
   const ChainDemand &demand = instructions.dag.chains[instructions.at(head).chain];
-  for (uint32_t begin = head; begin != None;) {
-    begin = assignPart(begin, demand);
-    if (begin != None)
-      instructions.split(begin);
+  for (uint32_t begin = assignPart(head, demand); begin != None;) {
+    instructions.split(begin);
+    uint32_t end = assignPart(begin, demand);
+    assert(end != begin && "some channel fits every message");
+    begin = end;
   }
   result.frames.commit();
 }

@@ -56,10 +56,8 @@ uint32_t Nodes::sender(uint32_t receiver) const {
 Instruction Nodes::asScheduled(uint32_t node) const {
   Instruction result = at(node);
   if (isSecondHalf(node)) {
-    if (writesDst(result.opcode)) {
-      result.srcBuffer = result.dstBuffer;
-      result.srcIndex = result.dstIndex;
-    }
+    result.srcBuffer = result.dstBuffer;
+    result.srcIndex = result.dstIndex;
     result.opcode = Opcode::Send;
     result.dstBuffer = 0;
     result.dstIndex = 0;
@@ -67,22 +65,15 @@ Instruction Nodes::asScheduled(uint32_t node) const {
   }
   if (!isSplit(node))
     return result;
-  if (result.opcode == Opcode::RecvReduceSend) { // before fusion, the sum was stored over the operand
-    result.dstBuffer = result.srcBuffer;
-    result.dstIndex = result.srcIndex;
-  }
   result.opcode = result.opcode == Opcode::RecvCopySend ? Opcode::Recv : Opcode::RecvReduceCopy;
   return result;
 }
 
-/// A fused rrs counts as a writer of its operand. A later writer of these slots depends only on the rrs, not on the
+/// A fused rrs counts as a writer of its spill place. A later writer of these slots depends only on the rrs, not on the
 /// instructions on which the rrs depends.
 bool Nodes::overwrites(uint32_t later, uint32_t first) const {
   Instruction sent = asScheduled(secondHalf(first));
   const Instruction &writer = at(later);
-  bool keepsOperand = writer.opcode == Opcode::RecvReduceSend;
-  BufferId buffer = keepsOperand ? writer.srcBuffer : writer.dstBuffer;
-  uint32_t index = keepsOperand ? writer.srcIndex : writer.dstIndex;
-  return (keepsOperand || writesDst(writer.opcode)) && !isSecondHalf(later) && buffer == sent.srcBuffer &&
-         index < sent.srcIndex + sent.count && sent.srcIndex < index + writer.count;
+  return hasDst(writer.opcode) && !isSecondHalf(later) && writer.dstBuffer == sent.srcBuffer &&
+         writer.dstIndex < sent.srcIndex + sent.count && sent.srcIndex < writer.dstIndex + writer.count;
 }

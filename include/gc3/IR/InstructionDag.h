@@ -11,7 +11,8 @@ using common::Opcode;
 
 inline constexpr uint32_t None = ~uint32_t(0);
 
-/// One instruction of one rank. Indices and counts are in slots (1/subdivision of a chunk); both slices are local.
+/// One instruction of one rank. Indices and counts are in slots (1/subdivision of a chunk); both slices are local. The
+/// `dst` of an rrs is its spill place: if the scheduler splits the rrs, the receive stores the sum there.
 /// `sender` and `receiver` are the communication edges; a fused instruction has both.
 struct Instruction {
   Opcode opcode;
@@ -31,6 +32,11 @@ struct Instruction {
   uint32_t site;
 };
 static_assert(sizeof(Instruction) == 48);
+
+/// Returns true if an Instruction with this opcode has a `dst`: slots that it writes, or the spill place of an rrs.
+constexpr bool hasDst(Opcode opcode) {
+  return writesDst(opcode) || opcode == Opcode::RecvReduceSend;
+}
 
 /// Requirements of the directives along a chain on the chain's channel; -1: none.
 struct ChainDemand {
