@@ -99,7 +99,7 @@ class Mutants:
                 sys.exit("the sources do not build without a change")
             if noticed := self.test(build):
                 sys.exit(f"{noticed} without a change")
-            print("| change | noticed by |\n| --- | --- |", flush=True)
+            print("| change | detected by |\n| --- | --- |", flush=True)
             running = collections.deque()
             for what, name, old, new in self.mutants:
                 running.append((what, self.begin(source, build, (name, old, new), pool)))

@@ -85,7 +85,7 @@ const void *GpuProgram::kernelOf(ElementType type) const {
   return interpreters.kernel(reduces ? type : copyType(core::elementSize(type)), sizes.protocol);
 }
 
-/// Determines the largest number of threads with which all blocks fit at the same time.
+/// Determines the number of threads per block: halves the first number until all blocks fit at the same time.
 core::Result<GpuProgram::Fit> GpuProgram::fit(const void *kernel) const {
   Fit result;
   for (uint32_t threads = first; threads >= last && result.threads == 0; threads /= 2) {

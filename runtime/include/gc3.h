@@ -283,8 +283,8 @@ typedef enum GC3_ENUM_TYPE {
 typedef struct {
   size_t size;        /**< sizeof(gc3GpuConfig_t), set by the initialiser */
   uint32_t slots;     /**< FIFO slots per connection; default: GC3_SLOTS, else fifoSlots of the programs */
-  uint32_t threads;   /**< threads per block, a multiple of 32 up to 512; default: GC3_THREADS, else the largest number
-                         with which all blocks fit on the GPU */
+  uint32_t threads;   /**< threads per block, a multiple of 32 up to 512; default: GC3_THREADS, else 512, halved until
+                         all blocks fit on the GPU at once, but at least 32 */
   uint64_t slotBytes; /**< bytes of a FIFO slot, at least 128; under LL128 at least 256 for each buffer slot that a
                          message moves; default: GC3_SLOT_BYTES, else 512 KiB, 64 KiB for LL, 600 KiB for LL128, less if
                          there are many connections */

@@ -61,11 +61,11 @@ public:
       nccl.destroyWaits = true;
       nccl.alwaysBlocking = 1;
     }
-    handles = nccl.make(2, situation != "forming, parent does not block");
+    handles = nccl.make(2, situation != "forming, non-blocking parent");
     file = open({ringAllReduce(2, true), under(kernel::Protocol::LL, ringAllReduce(2, true))});
     for (int rank = 0; rank < 2; ++rank) {
       auto setup = setupOf(nccl, {file}, options);
-      if (rank == 1 && situation == "left to NCCL")
+      if (rank == 1 && situation == "NCCL runs all calls")
         setup->problem = {gc3NotABundle, "no file"};
       ranks.push_back(
           std::make_shared<Communicator>(setup, handles[static_cast<size_t>(rank)], comm::WaitLimits{0, timeoutMs}));
@@ -101,7 +101,7 @@ public:
     std::string outcome = apply(event);
     if (caller.joinable() && event != "further call" && event != "query") {
       caller.join();
-      outcome += (outcome.empty() ? "" : "; ") + ("call " + nameOf(pending));
+      outcome += (outcome.empty() ? "" : "; ") + ("waiting call " + nameOf(pending));
     }
     return outcome + (outcome.empty() ? "" : ", ") + phaseName(finalPhase());
   }
@@ -151,7 +151,7 @@ private:
   }
 
   void enter(const std::string &situation) {
-    if (situation == "forming, parent blocks" || situation == "forming, parent does not block") {
+    if (situation == "forming, blocking parent" || situation == "forming, non-blocking parent") {
       beginCall();
       awaitThat([this] { return times("NCCL CommSplit") == 1; });
     } else if (situation == "joining") {
@@ -208,14 +208,14 @@ private:
     if (waits)
       abortRank(ranks[0]);
     thread.join();
-    return (waits ? "waits; after an abort " : "") + outcome;
+    return (waits ? "waits; after an abort: " : "") + outcome;
   }
 
   std::string apply(const std::string &event) {
     if (event == "abort")
       return abortRank(ranks[0]), "";
     if (event == "destroy")
-      return runUnlessItWaits([this] { return ranks[0]->finalize(true) ? "may go on" : "must not go on"; });
+      return runUnlessItWaits([this] { return ranks[0]->finalize(true) ? "forward" : "do not forward"; });
     if (event == "further call")
       return runUnlessItWaits([this] { return nameOf(call(0)); });
     if (event == "query") {
@@ -225,7 +225,7 @@ private:
              : state == ncclapi::Result::InProgress ? "InProgress"
                                                     : "error " + std::to_string(static_cast<int>(state));
     }
-    if (event == "rank 1 comes")
+    if (event == "rank 1 arrives")
       return runOtherRank(), "";
     EXPECT_EQ(event, "timeout");
     awaitThat([this] { return phase() == Phase::Failed; });
@@ -270,10 +270,10 @@ private:
 };
 
 const std::vector<std::string> situations{"unready",
-                                          "forming, parent blocks",
-                                          "forming, parent does not block",
+                                          "forming, blocking parent",
+                                          "forming, non-blocking parent",
                                           "joining",
-                                          "left to NCCL",
+                                          "NCCL runs all calls",
                                           "ready",
                                           "running",
                                           "loading",
@@ -283,7 +283,7 @@ const std::vector<std::string> situations{"unready",
                                           "closed",
                                           "failed",
                                           "aborted"};
-const std::vector<std::string> events{"further call", "query", "rank 1 comes", "destroy", "abort", "timeout"};
+const std::vector<std::string> events{"further call", "query", "rank 1 arrives", "destroy", "abort", "timeout"};
 
 /// Returns true if rank 0 waits for rank 1 in this situation, and the wait has a deadline.
 bool hasTimeout(const std::string &situation) {
