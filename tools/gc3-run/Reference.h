@@ -8,8 +8,15 @@
 // number of additions whose operands are not zero, or of multiplications whose operands are not one. An average adds
 // the roundings of the reciprocal (for fp8, in half) and of the product. Copies, min, max, integers, and sums of the
 // whole numbers of Inputs.h are exact. Roundings below the normal range add an absolute error: none for sums; half the
-// smallest subnormal number for each scaled operand of an average; 16 times as much for products, because later factors
-// enlarge it.
+// smallest subnormal number for each scaled operand of an average; for products the same for each operand, times the
+// product of all factors above 1, because later factors enlarge it.
+//
+// Overflow: the order of the operations is the program's, so a partial result can exceed the range of the type in any
+// order. The largest partial sums are the sum of the positive operands and that of the negative operands. If one of
+// them exceeds the range, an infinity of its sign is right; if both do, NaN is right, too. The largest partial product
+// is the product of all factors above 1. If it exceeds the range, an infinity with the sign of the product is right.
+// NaN is right, too, if the product of the other factors can round to 0. fp8 saturates. There the result can lack as
+// much as the largest partial result exceeds the range by.
 #pragma once
 
 #include "Reduction.h"
@@ -44,22 +51,30 @@ public:
   /// an empty string.
   std::string load(const bundle::CheckView &view, const std::vector<uint64_t> &inputChunks,
                    const std::vector<uint64_t> &outputChunks);
+  /// Loads what a run without the check needs: afterwards only reduces() is right. Never fails.
+  void loadWithoutChunks(const bundle::CheckView &view);
 
   struct Chunk {
     uint32_t rank;
     uint32_t index;
   };
+  struct Input {
+    Chunk chunk;
+    uint32_t times; ///< how many times the value contains the chunk
+  };
   size_t values() const { return inputBegin.size() - 1; }
-  std::span<const Chunk> inputs(size_t value) const { return slice(inputList, inputBegin, value); }
+  std::span<const Input> inputs(size_t value) const { return slice(inputList, inputBegin, value); }
   std::span<const Chunk> outputs(size_t value) const { return slice(outputList, outputBegin, value); }
   /// Returns true if an output chunk combines two or more input chunks.
   bool reduces() const { return anyReduction; }
 
 private:
-  static std::span<const Chunk> slice(const std::vector<Chunk> &list, const std::vector<size_t> &begin, size_t value) {
+  template <typename Item>
+  static std::span<const Item> slice(const std::vector<Item> &list, const std::vector<size_t> &begin, size_t value) {
     return {list.data() + begin[value], begin[value + 1] - begin[value]};
   }
-  std::vector<Chunk> inputList, outputList;
+  std::vector<Input> inputList;
+  std::vector<Chunk> outputList;
   std::vector<size_t> inputBegin{0}, outputBegin{0};
   bool anyReduction = false;
 };
