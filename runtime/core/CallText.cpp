@@ -10,8 +10,8 @@ namespace gc3::core {
 
 namespace {
 
-/// Returns the product of the arguments as a size, for example 512 B, 1 MiB or 1.5 GiB. Returns "at least 16 EiB" if the
-/// product exceeds 64 bits.
+/// Returns the product of the arguments as a size, for example 512 B, 1 MiB or 1.5 GiB. Returns "at least 16 EiB" if
+/// the product exceeds 64 bits.
 std::string bytesText(uint64_t count, uint64_t blocks, size_t elementSize) {
   static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   uint64_t bytes = 0;
