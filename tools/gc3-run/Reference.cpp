@@ -131,9 +131,12 @@ private:
     if constexpr (!std::is_integral_v<T>)
       for (uint64_t i = 0; i < n; ++i)
         tolerance[i] += power[i] != 1 ? static_cast<Wide<T>>(times) : 0;
-    for (; times != 0; times /= 2) {
+    for (;;) {
       if (times % 2 != 0)
         multiply(power, n);
+      times /= 2;
+      if (times == 0)
+        return;
       for (uint64_t i = 0; i < n; ++i)
         power[i] *= power[i];
     }
