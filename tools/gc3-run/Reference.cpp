@@ -279,21 +279,21 @@ private:
 
   /// Returns true if partial results can exceed the range of the type in some order, and the result can then be `got`.
   bool isOverflow(const Batch<T> &batch, uint64_t i, Wide<T> got) const {
-    const Wide<T> result = batch.result[i], reach = batch.reach[i], largest = precision.largest;
+    const Wide<T> exact = batch.result[i], reach = batch.reach[i], largest = precision.largest;
     const bool product = job.op == Reduction::Prod;
-    const bool isNegative = std::signbit(result);
+    const bool isNegative = std::signbit(exact);
     // The magnitudes of the largest partial results that make the result too large, and too small.
-    const Wide<T> up = !product ? (reach + result) / 2 : isNegative ? 0 : reach;
-    const Wide<T> down = !product ? (reach - result) / 2 : isNegative ? reach : 0;
+    const Wide<T> up = !product ? (reach + exact) / 2 : isNegative ? 0 : reach;
+    const Wide<T> down = !product ? (reach - exact) / 2 : isNegative ? reach : 0;
     if (precision.saturates) {
       auto lost = [&](Wide<T> partial) {
-        return partial <= largest ? 0 : product ? absolute(result) * (1 - largest / partial) : partial - largest;
+        return partial <= largest ? 0 : product ? absolute(exact) * (1 - largest / partial) : partial - largest;
       };
-      return got >= result - lost(up) - batch.tolerance[i] && got <= result + lost(down) + batch.tolerance[i];
+      return got >= exact - lost(up) - batch.tolerance[i] && got <= exact + lost(down) + batch.tolerance[i];
     }
     if (std::isinf(got))
       return (got > 0 ? up : down) > largest;
-    const bool canVanish = product && absolute(result) <= precision.tiny * reach;
+    const bool canVanish = product && absolute(exact) <= precision.tiny * reach;
     return std::isnan(got) && (product ? reach > largest && canVanish : up > largest && down > largest);
   }
 
