@@ -13,3 +13,4 @@ say "Compiling examples/hierarchical_allreduce.gc3 (2 nodes of 8 GPUs)"
 build/release/tools/gc3c/gc3c examples/hierarchical_allreduce.gc3 -o build/hierarchical_allreduce.gc3b
 say "Running build/hierarchical_allreduce.gc3b on the host executor"
 build/release/tools/gc3-run/gc3-run build/hierarchical_allreduce.gc3b --program hierarchical_allreduce -b 1KiB -e 64MiB -f 2 "$@"
+say "Built gc3c and gc3-run, in build/release/tools. This command builds the rest: ninja -C build/release"

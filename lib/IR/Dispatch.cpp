@@ -16,6 +16,8 @@ using namespace gc3::ir;
 static std::string sizesOf(const ProgramInfo &info) {
   if (info.minBytes == 0 && info.maxBytes == ProgramInfo::NoLimit)
     return "every size";
+  if (info.maxBytes == ProgramInfo::NoLimit)
+    return std::to_string(info.minBytes) + " bytes or more";
   return std::to_string(info.minBytes) + " .. " + std::to_string(info.maxBytes) + " bytes";
 }
 

@@ -45,7 +45,8 @@ private:
   uint64_t maxSlots;
   UnknownAttributes unknown;
   Level level = Text;
-  SourceRange range; ///< place of the root element
+  uint32_t skipped = 0; ///< number of open elements that are skipped
+  SourceRange range;    ///< place of the root element
   uint32_t channels = 0;
   uint64_t scratch = 0; ///< scratch chunks of all ranks so far
   std::optional<MscclRank> rank;
@@ -182,7 +183,12 @@ void Reader::beginThreadBlock(const Attributes &tag) {
   rank->beginThreadBlock({own, channel, send, recv, static_cast<uint32_t>(program.steps.size()), 0, site});
 }
 
+/// Skips `<copy>` elements of older files in a `<gpu>`, as the runtimes do.
 bool Reader::begin(const XmlTag &tag) {
+  if (skipped != 0 || (level == Gpu && tag.name == "copy")) {
+    ++skipped;
+    return true;
+  }
   if (level == Step || tag.name != elements[level].name) {
     std::string wanted = level == Step ? "</step>" : "<" + std::string(elements[level].name) + ">";
     diags.error(DiagId::Syntax, {tag.range.begin, tag.range.begin + 1 + static_cast<uint32_t>(tag.name.size())},
@@ -214,6 +220,10 @@ void Reader::endAlgo() {
 }
 
 bool Reader::end() {
+  if (skipped != 0) {
+    --skipped;
+    return true;
+  }
   level = static_cast<Level>(level - 1);
   switch (level) {
   case Text: endAlgo(); break;

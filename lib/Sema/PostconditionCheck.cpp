@@ -140,12 +140,11 @@ static std::string difference(const Contributions &wanted, const Contributions &
   for (const auto &entry : got) {
     auto found = wanted.find(entry.first);
     uint64_t times = entry.second;
-    std::string count = times == 2 ? "twice" : std::to_string(times) + " times";
     if (found == wanted.end())
-      parts.push_back("unexpected " + place(entry) + (times == 1 ? "" : ", counted " + count));
+      parts.push_back("unexpected " + place(entry) + (times == 1 ? "" : ", counted " + timesText(times)));
     else if (found->second != times)
-      parts.push_back(place(entry) + (times == 1 ? " counted once" : " counted " + count) +
-                      (found->second == 1 ? "" : " instead of " + std::to_string(found->second) + " times"));
+      parts.push_back(place(entry) + " counted " + timesText(times) +
+                      (found->second == 1 ? "" : " instead of " + timesText(found->second)));
   }
   std::string text;
   for (size_t i = 0; i < parts.size() && i < MaxInputsListed; ++i)

@@ -26,6 +26,7 @@ private:
   void checkMoves();
   void checkBlock(uint32_t index);
   void checkStep(uint32_t block, uint32_t index);
+  std::string sliceText(BufferId buffer, uint32_t first, uint32_t count) const;
   void checkSlice(uint32_t block, uint32_t step, const char *what, BufferId buffer, uint32_t first, uint32_t count);
   void checkWaits(uint32_t block, uint32_t step);
   /// A thread block at one end of a connection.
@@ -78,6 +79,11 @@ std::string gc3::verify::describe(const Program &program, uint32_t index, uint32
   return text + ")";
 }
 
+std::string StructureChecker::sliceText(BufferId buffer, uint32_t first, uint32_t count) const {
+  return program.info->bufferName(buffer) + "[" + std::to_string(first) + ".." +
+         std::to_string(uint64_t(first) + count) + "]";
+}
+
 void StructureChecker::checkSlice(uint32_t block, uint32_t step, const char *what, BufferId buffer, uint32_t first,
                                   uint32_t count) {
   uint32_t rank = program.threadBlocks[block].rank;
@@ -86,11 +92,14 @@ void StructureChecker::checkSlice(uint32_t block, uint32_t step, const char *wha
     return;
   }
   uint64_t size = program.bufferSize(rank, buffer);
-  if (uint64_t(first) + count > size)
-    report(block, step,
-           std::string(what) + " " + program.info->bufferName(buffer) + "[" + std::to_string(first) + ".." +
-               std::to_string(uint64_t(first) + count) + "], which has " + gc3::quantity(size, "slot") +
-               " on this rank");
+  if (uint64_t(first) + count <= size)
+    return;
+  const Location outer = canonical(program.info->collective, {rank, buffer, first}, program.subdivision);
+  report(block, step,
+         std::string(what) + " " + sliceText(buffer, first, count) +
+             (outer.buffer == buffer ? ", which has " + gc3::quantity(size, "slot") + " on this rank"
+                                     : ", which lies in " + program.info->bufferName(outer.buffer) +
+                                           " on this rank; use " + sliceText(outer.buffer, outer.index, count)));
 }
 
 static std::string name(const Wait &wait) {

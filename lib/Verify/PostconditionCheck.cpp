@@ -2,6 +2,7 @@
 // Checks postconditions on slots: chunk c of the collective is slots [c s, (c + 1) s) with s slots per chunk. Part i of
 // an output chunk must hold part i of every input chunk that the collective names.
 #include "Stages.h"
+#include "gc3/Support/Quantity.h"
 
 using namespace gc3::ir;
 using namespace gc3::verify;
@@ -10,12 +11,6 @@ static std::string place(uint64_t key, uint32_t subdivision) {
   auto rank = static_cast<uint32_t>(key >> 32);
   auto slot = static_cast<uint32_t>(key);
   return "input(" + std::to_string(rank) + ", " + std::to_string(slot / subdivision) + ")";
-}
-
-static std::string timesOf(uint64_t times) {
-  if (times <= 2)
-    return times == 1 ? "once" : "twice";
-  return std::to_string(times) + (times == UINT64_MAX ? " times or more" : " times");
 }
 
 /// Describes the difference between two values; with exact values, names at most a handful of contributions.
@@ -43,8 +38,8 @@ static std::string difference(const ExactDomain &domain, ExactDomain::Value held
       ++j;
     } else {
       if (a[i].times != b[j].times)
-        add(place(a[i].key, subdivision) + " counted " + timesOf(a[i].times) +
-            (a[i].times == 2 && b[j].times == 1 ? "" : " instead of " + timesOf(b[j].times)));
+        add(place(a[i].key, subdivision) + " counted " + gc3::timesText(a[i].times) +
+            (a[i].times == 2 && b[j].times == 1 ? "" : " instead of " + gc3::timesText(b[j].times)));
       ++i, ++j;
     }
   }

@@ -10,13 +10,13 @@ namespace gc3::core {
 
 namespace {
 
-/// Returns the product of the arguments as a size, for example 512 B, 1 MiB or 1.5 GiB. Returns 16 EiB if the product
-/// exceeds 64 bits.
+/// Returns the product of the arguments as a size, for example 512 B, 1 MiB or 1.5 GiB. Returns "at least 16 EiB" if
+/// the product exceeds 64 bits.
 std::string bytesText(uint64_t count, uint64_t blocks, size_t elementSize) {
   static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   uint64_t bytes = 0;
   if (__builtin_mul_overflow(count, elementSize, &bytes) || __builtin_mul_overflow(bytes, blocks, &bytes))
-    bytes = UINT64_MAX;
+    return "at least 16 EiB";
   size_t unit = 0;
   auto value = static_cast<double>(bytes);
   for (; value >= 1024 && unit + 1 < std::size(units); ++unit)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trace files of ranks that each have their own GPU. A process has one file for each of its GPUs, so no two ranks of a
-// job write to the same file. All files count time from the same moment, and no two ranks have the same process number.
+// Trace files of ranks that each have their own GPU. A process has one file for each of its GPUs. If all GPUs of a job
+// have the same first communicator, no two of its ranks write to the same file, all files count time from the same
+// moment, and no two ranks have the same process number.
 #pragma once
 
 #include "trace/TraceFile.h"

@@ -128,7 +128,7 @@ TEST_F(HostLines, WhatIsOutOfRangeIsSaid) {
             Lines{"gc3: rank 0: allreduce 4 of type 12 avg: rank 0: unknown data type 12"});
   Group other({ring(), own()}, 2, withTimeout(1));
   EXPECT_EQ(linesOf([&] { gc3AllReduce(x, x, SIZE_MAX, gc3Float32, gc3NumOps, other.comms[0], nullptr); }),
-            Lines{"gc3: rank 0: allreduce 16 EiB float op 5: rank 0: unknown reduction 5"});
+            Lines{"gc3: rank 0: allreduce at least 16 EiB float op 5: rank 0: unknown reduction 5"});
 }
 
 TEST(CallLines, RanksThatShareAGpu) {

@@ -6,7 +6,7 @@
 #include "ncclapi/Installed.h"
 
 #include <algorithm>
-#include <fstream>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace gc3 {
@@ -48,7 +48,8 @@ namespace test {
 
 namespace {
 
-/// Writes a bundle with all programs, and sets the environment variables, which the interposer reads once.
+/// Makes a bundle with all programs, and sets the environment variables, which the interposer reads once. The bundle is
+/// a file without a name, so a death test leaves no file.
 struct Environment {
   Environment() {
     std::vector<ProgramSpec> specs{
@@ -56,13 +57,13 @@ struct Environment {
         reduceTo(2, 1),          gather(2, 1),        scatter(2, 1),           ringAllReduce(3, false)};
     for (ProgramSpec &spec : specs)
       spec.maxBytes = 1024;
-    std::ofstream(path, std::ios::binary) << buildBundle(specs);
-    setenv("GC3_BUNDLES", path.c_str(), 1);
+    const std::string bundle = buildBundle(specs);
+    const int file = memfd_create("bundle", MFD_CLOEXEC);
+    EXPECT_EQ(write(file, bundle.data(), bundle.size()), static_cast<ssize_t>(bundle.size()));
+    setenv("GC3_BUNDLES", ("/proc/self/fd/" + std::to_string(file)).c_str(), 1);
     setenv("GC3_THREADS", "32", 1);
     setenv("GC3_SLOT_BYTES", "256", 1);
   }
-  ~Environment() { std::remove(path.c_str()); }
-  const std::string path = testing::TempDir() + "gc3-front-" + std::to_string(getpid()) + ".gc3b";
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// checkOutputs() divides each value into segments, which threads check in parallel. A thread computes a segment in
-// batches that fit into the first-level cache.
+// checkOutputs() divides each value into segments, which threads check in parallel. A segment is computed in batches
+// that fit into the first-level cache.
 #include "Reference.h"
 
 #include "Parallel.h"
@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <type_traits>
 
@@ -26,6 +27,10 @@ template <typename T>
 using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
                                 std::conditional_t<std::is_same_v<T, double>, long double, double>>;
 
+/// The largest finite reference. References do not become infinite, so that their differences are no NaNs.
+template <typename T>
+constexpr Wide<T> most = std::numeric_limits<Wide<T>>::max();
+
 template <typename T>
 auto widen(T value) {
   if constexpr (std::is_arithmetic_v<T>)
@@ -34,22 +39,23 @@ auto widen(T value) {
     return static_cast<double>(toFloat(value));
 }
 
-/// Unit roundoff and half the smallest subnormal number of a type's operations. For double, `tiny` is larger than this
-/// half, which a double cannot represent.
+/// Rounding and range of a type's operations.
 struct Precision {
-  double unit, tiny;
-  double reciprocal; ///< unit roundoff of an average's reciprocal
+  double unit, tiny;                 ///< unit roundoff, and half the smallest subnormal number
+  double reciprocal, tinyReciprocal; ///< the same for an average's reciprocal
+  double largest;                    ///< largest finite value
+  bool saturates = false;            ///< results beyond `largest` become `largest`, else infinite
 };
 
 Precision precisionOf(ElementType type) {
-  constexpr Precision half{0x1p-11, 0x1p-25, 0x1p-11};
+  constexpr Precision half{0x1p-11, 0x1p-25, 0x1p-11, 0x1p-25, 65504};
   switch (type) {
   case ElementType::Half: return half;
-  case ElementType::Bfloat16: return {0x1p-8, 0x1p-134, 0x1p-8};
-  case ElementType::Float: return {0x1p-24, 0x1p-150, 0x1p-24};
-  case ElementType::Double: return {0x1p-53, 0x1p-1070, 0x1p-53};
-  case ElementType::Float8E4M3: return {0x1p-4 + half.unit, 0x1p-10 + half.tiny, half.unit};
-  case ElementType::Float8E5M2: return {0x1p-3 + half.unit, 0x1p-17 + half.tiny, half.unit};
+  case ElementType::Bfloat16: return {0x1p-8, 0x1p-134, 0x1p-8, 0x1p-134, 0x1.fep127};
+  case ElementType::Float: return {0x1p-24, 0x1p-150, 0x1p-24, 0x1p-150, 0x1.fffffep127};
+  case ElementType::Double: return {0x1p-53, 0x1p-1070, 0x1p-53, 0x1p-1070, 0x1.fffffffffffffp1023};
+  case ElementType::Float8E4M3: return {0x1p-4 + half.unit, 0x1p-10 + half.tiny, half.unit, half.tiny, 448, true};
+  case ElementType::Float8E5M2: return {0x1p-3 + half.unit, 0x1p-17 + half.tiny, half.unit, half.tiny, 57344, true};
   case ElementType::Int8:
   case ElementType::Uint8:
   case ElementType::Int32:
@@ -57,7 +63,7 @@ Precision precisionOf(ElementType type) {
   case ElementType::Int64:
   case ElementType::Uint64: break;
   }
-  return {0, 0, 0};
+  return {};
 }
 
 /// Returns true if inputs of this type are never neutral (Inputs.h), so that busy operands need not be counted.
@@ -76,42 +82,76 @@ C absolute(C value) {
 /// no branches, so that they vectorise. Each loop reads x once and writes one array.
 template <typename T>
 struct Batch {
-  Wide<T> sum[batchElements];
-  Wide<T> magnitude[batchElements];
-  Wide<T> busy[batchElements]; ///< number of operands that are not neutral
-  T best[batchElements];       ///< result of min and max
+  /// The sum; or the product, for floats only of the factors of magnitude up to 1, until finish() completes it.
+  Wide<T> result[batchElements];
+  /// Floats: the sum of magnitudes, or the product of the magnitudes above 1. finish() adds the errors of rounding,
+  /// except for types that saturate: an error that makes a result larger is lost with the excess.
+  Wide<T> reach[batchElements];
+  Wide<T> tolerance[batchElements]; ///< floats: number of operands that are not neutral, until finish()
+  T best[batchElements];            ///< result of min and max
 
   void begin(Reduction op, const T *x, uint64_t n) {
     const Wide<T> neutral = op == Reduction::Prod ? 1 : 0;
     std::copy(x, x + n, best);
-    std::fill(sum, sum + n, neutral);
-    std::fill(magnitude, magnitude + n, neutral);
-    std::fill(busy, busy + n, Wide<T>(0));
-    add(op, x, n);
+    std::fill(result, result + n, neutral);
+    std::fill(reach, reach + n, neutral);
+    std::fill(tolerance, tolerance + n, Wide<T>(0));
   }
 
-  void add(Reduction op, const T *x, uint64_t n) {
+  /// Adds each element of x `times` times.
+  void add(Reduction op, const T *x, uint64_t n, uint64_t times) {
     switch (op) {
     case Reduction::Sum:
     case Reduction::Avg:
-    case Reduction::MulSum: return accumulate<false>(x, n);
-    case Reduction::Prod: return accumulate<true>(x, n);
+    case Reduction::MulSum: return sum(x, n, static_cast<Wide<T>>(times));
+    case Reduction::Prod: return product(x, n, times);
     case Reduction::Max: return extreme<false>(x, n);
     case Reduction::Min: return extreme<true>(x, n);
     }
   }
 
 private:
-  template <bool product>
-  void accumulate(const T *__restrict x, uint64_t n) {
+  void sum(const T *__restrict x, uint64_t n, Wide<T> times) {
     for (uint64_t i = 0; i < n; ++i)
-      sum[i] = product ? sum[i] * widen(x[i]) : sum[i] + widen(x[i]);
+      result[i] += times * widen(x[i]);
     if constexpr (!std::is_integral_v<T>) {
       for (uint64_t i = 0; i < n; ++i)
-        magnitude[i] = product ? magnitude[i] * absolute(widen(x[i])) : magnitude[i] + absolute(widen(x[i]));
-      if constexpr (!alwaysBusy<T>(product))
+        reach[i] += times * absolute(widen(x[i]));
+      if constexpr (!alwaysBusy<T>(false))
         for (uint64_t i = 0; i < n; ++i)
-          busy[i] += widen(x[i]) != Wide<T>(product ? 1 : 0);
+          tolerance[i] += widen(x[i]) != 0 ? times : 0;
+    }
+  }
+
+  /// Multiplies by x to the power of `times`, by repeated squaring.
+  void product(const T *__restrict x, uint64_t n, uint64_t times) {
+    Wide<T> power[batchElements];
+    for (uint64_t i = 0; i < n; ++i)
+      power[i] = widen(x[i]);
+    if constexpr (!std::is_integral_v<T>)
+      for (uint64_t i = 0; i < n; ++i)
+        tolerance[i] += power[i] != 1 ? static_cast<Wide<T>>(times) : 0;
+    for (;;) {
+      if (times % 2 != 0)
+        multiply(power, n);
+      times /= 2;
+      if (times == 0)
+        return;
+      for (uint64_t i = 0; i < n; ++i)
+        power[i] *= power[i];
+    }
+  }
+
+  /// Multiplies floats in two parts, because one part can overflow and the other can become 0.
+  void multiply(const Wide<T> *__restrict factor, uint64_t n) {
+    if constexpr (std::is_integral_v<T>) {
+      for (uint64_t i = 0; i < n; ++i)
+        result[i] *= factor[i];
+    } else {
+      for (uint64_t i = 0; i < n; ++i)
+        result[i] *= std::copysign(std::min<Wide<T>>(absolute(factor[i]), 1), factor[i]);
+      for (uint64_t i = 0; i < n; ++i)
+        reach[i] = std::min(reach[i] * std::max<Wide<T>>(absolute(factor[i]), 1), most<T>);
     }
   }
 
@@ -139,8 +179,8 @@ public:
     uint64_t elements = 0;
     for (size_t value = 0; value < job.postcondition->values(); ++value) {
       uint64_t length = UINT64_MAX;
-      for (auto chunk : job.postcondition->inputs(value))
-        length = std::min(length, job.inputChunks.length(chunk.index));
+      for (auto input : job.postcondition->inputs(value))
+        length = std::min(length, job.inputChunks.length(input.chunk.index));
       for (uint64_t begin = 0; begin < length && !job.postcondition->outputs(value).empty(); begin += segmentElements)
         items.push_back({value, begin, std::min(length, begin + segmentElements)});
       elements += length * (job.postcondition->inputs(value).size() + job.postcondition->outputs(value).size());
@@ -161,45 +201,50 @@ private:
 
   void segment(size_t value, uint64_t begin, uint64_t end) {
     auto inputs = job.postcondition->inputs(value);
-    if (inputs.size() == 1 && job.op != Reduction::MulSum) {
+    if (inputs.size() == 1 && inputs[0].times == 1 && job.op != Reduction::MulSum) {
       for (Chunk chunk : job.postcondition->outputs(value))
         if (uint64_t last = std::min(end, job.outputChunks.length(chunk.index)); begin < last)
-          compareCopy(chunk, begin, input(inputs[0], begin), last - begin);
+          compareCopy(chunk, begin, input(inputs[0].chunk, begin), last - begin);
       return;
     }
     auto batch = std::make_unique<Batch<T>>();
     for (uint64_t at = begin; at < end; at += batchElements) {
-      uint64_t n = std::min(batchElements, end - at);
-      batch->begin(job.op, input(inputs[0], at), n);
-      for (size_t i = 0; i < inputs.size(); ++i) // adds each factorOf() times; begin() has added the first once
-        for (uint32_t times = i == 0; times < factorOf(job.op, inputs[i].rank); ++times)
-          batch->add(job.op, input(inputs[i], at), n);
-      finish(*batch, n, inputs.size());
+      uint64_t n = std::min(batchElements, end - at), operands = 0;
+      batch->begin(job.op, input(inputs[0].chunk, at), n);
+      for (auto [chunk, times] : inputs) {
+        batch->add(job.op, input(chunk, at), n, uint64_t{times} * factorOf(job.op, chunk.rank));
+        operands += times;
+      }
+      finish(*batch, n, static_cast<double>(operands));
       for (Chunk chunk : job.postcondition->outputs(value))
         if (uint64_t last = std::min(at + n, job.outputChunks.length(chunk.index)); at < last)
           compare(*batch, chunk, at, last - at);
     }
   }
 
-  /// Turns magnitudes into tolerances. For an average, also divides the sums.
-  void finish(Batch<T> &batch, uint64_t n, size_t operands) const {
+  /// Completes products, turns sums into averages, and computes tolerances.
+  void finish(Batch<T> &batch, uint64_t n, double operands) const {
     if constexpr (!std::is_integral_v<T>) {
-      bool average = job.op == Reduction::Avg;
+      const bool average = job.op == Reduction::Avg, product = job.op == Reduction::Prod;
       const Wide<T> divisor = average ? static_cast<Wide<T>>(job.contributions) : 1;
-      // The reference also rounds. This is its relative error, which is small.
+      // The relative error of the reference itself. It is small.
       const Wide<T> own = static_cast<Wide<T>>(operands) * (sizeof(Wide<T>) > 8 ? Wide<T>(0x1p-63) : Wide<T>(0x1p-52));
-      const bool counted = !alwaysBusy<T>(job.op == Reduction::Prod);
+      const double reciprocal =
+          average ? std::max(precision.reciprocal, precision.tinyReciprocal * job.contributions) : 0;
+      const bool counted = !alwaysBusy<T>(product);
       const bool sums = job.op == Reduction::Sum || job.op == Reduction::MulSum;
       const Wide<T> exact = sums ? static_cast<Wide<T>>(job.wholeNumbers) : Wide<T>(0);
       for (uint64_t i = 0; i < n; ++i) {
-        double busy = counted ? static_cast<double>(batch.busy[i]) : static_cast<double>(operands);
+        double busy = counted ? static_cast<double>(batch.tolerance[i]) : operands;
         double roundings = std::max(0.0, busy - 1) + (average ? 1 : 0);
-        double x = roundings * precision.unit + (average ? precision.reciprocal : 0);
-        double tiny = precision.tiny * (average ? busy : job.op == Reduction::Prod ? 16 : 0);
-        double relative = x * (1 + x + x * x); // an upper bound of (1 + u)^k - 1, since coarse types have few roundings
-        batch.sum[i] /= divisor;
-        Wide<T> bound = batch.magnitude[i] / divisor * (relative + own) + tiny;
-        batch.magnitude[i] = batch.magnitude[i] <= exact ? Wide<T>(0) : bound;
+        double x = roundings * precision.unit + reciprocal;
+        double relative = x * (1 + x + x * x); // exceeds (1 + u)^k - 1 up to x = 5; a larger x hides every contribution
+        Wide<T> reach = batch.reach[i] / divisor;
+        Wide<T> tiny = precision.tiny * (average ? busy : product ? busy * reach : 0);
+        batch.result[i] = product ? batch.result[i] * reach : batch.result[i] / divisor;
+        Wide<T> bound = (product ? absolute(batch.result[i]) : reach) * (relative + own) + tiny;
+        batch.tolerance[i] = reach <= exact ? Wide<T>(0) : std::min(bound, most<T>);
+        batch.reach[i] = precision.saturates ? reach : reach * (1 + 2 * (relative + own));
       }
     }
   }
@@ -215,42 +260,63 @@ private:
   }
   // NOLINTEND(bugprone-suspicious-memory-comparison)
 
-  /// Counts wrong elements. These loops vectorise, and compare() searches for wrong elements only if there are any.
-  uint64_t countWrong(const Batch<T> &batch, const T *__restrict got, uint64_t n, bool extreme) const {
+  /// Counts elements that differ by more than the tolerance. These loops vectorise, and compare() looks at single
+  /// elements only if there are any.
+  uint64_t countDifferent(const Batch<T> &batch, const T *__restrict got, uint64_t n, bool extreme) const {
     uint64_t bad = 0;
     if (extreme) {
       for (uint64_t i = 0; i < n; ++i)
         bad += !(widen(got[i]) == widen(batch.best[i]));
     } else if constexpr (std::is_integral_v<T>) {
       for (uint64_t i = 0; i < n; ++i)
-        bad += got[i] != integer(batch.sum[i]);
+        bad += got[i] != integer(batch.result[i]);
     } else {
       for (uint64_t i = 0; i < n; ++i)
-        bad += !(absolute(widen(got[i]) - batch.sum[i]) <= batch.magnitude[i]);
+        bad += !(absolute(widen(got[i]) - batch.result[i]) <= batch.tolerance[i]);
     }
     return bad;
+  }
+
+  /// Returns true if partial results can exceed the range of the type in some order, and the result can then be `got`.
+  bool isOverflow(const Batch<T> &batch, uint64_t i, Wide<T> got) const {
+    const Wide<T> exact = batch.result[i], reach = batch.reach[i], largest = precision.largest;
+    const bool product = job.op == Reduction::Prod;
+    const bool isNegative = std::signbit(exact);
+    // The magnitudes of the largest partial results that make the result too large, and too small.
+    const Wide<T> up = !product ? (reach + exact) / 2 : isNegative ? 0 : reach;
+    const Wide<T> down = !product ? (reach - exact) / 2 : isNegative ? reach : 0;
+    if (precision.saturates) {
+      auto lost = [&](Wide<T> partial) {
+        return partial <= largest ? 0 : product ? absolute(exact) * (1 - largest / partial) : partial - largest;
+      };
+      return got >= exact - lost(up) - batch.tolerance[i] && got <= exact + lost(down) + batch.tolerance[i];
+    }
+    if (std::isinf(got))
+      return (got > 0 ? up : down) > largest;
+    const bool canVanish = product && absolute(exact) <= precision.tiny * reach;
+    return std::isnan(got) && (product ? reach > largest && canVanish : up > largest && down > largest);
   }
 
   void compare(const Batch<T> &batch, Chunk chunk, uint64_t at, uint64_t n) {
     const T *got = output(chunk, at);
     bool extreme = job.op == Reduction::Min || job.op == Reduction::Max;
-    auto differs = [&](uint64_t i) {
+    auto isRight = [&](uint64_t i) {
       if constexpr (std::is_integral_v<T>)
-        return got[i] != (extreme ? batch.best[i] : integer(batch.sum[i]));
+        return got[i] == (extreme ? batch.best[i] : integer(batch.result[i]));
       else if (extreme)
-        return !(widen(got[i]) == widen(batch.best[i]));
+        return widen(got[i]) == widen(batch.best[i]);
       else
-        return !(absolute(widen(got[i]) - batch.sum[i]) <= batch.magnitude[i]);
+        return absolute(widen(got[i]) - batch.result[i]) <= batch.tolerance[i] || isOverflow(batch, i, widen(got[i]));
     };
-    if (countWrong(batch, got, n, extreme) == 0)
+    if (countDifferent(batch, got, n, extreme) == 0)
       return;
     for (uint64_t i = 0; i < n; ++i)
-      if (differs(i)) {
+      if (!isRight(i)) {
         double expected;
         if constexpr (std::is_integral_v<T>)
-          expected = static_cast<double>(extreme ? batch.best[i] : integer(batch.sum[i]));
+          expected = static_cast<double>(extreme ? batch.best[i] : integer(batch.result[i]));
         else
-          expected = static_cast<double>(extreme ? Wide<T>(widen(batch.best[i])) : batch.sum[i]);
+          expected = static_cast<double>(extreme ? Wide<T>(widen(batch.best[i])) : batch.result[i]);
         wrong(chunk, at + i, readable(got[i]), expected);
       }
   }

@@ -4,12 +4,19 @@
 // distinct value is computed once, in batches that fit into the cache, and compared on all ranks that hold it.
 //
 // Tolerance: the error of k operations that round is at most (1 + u)^k - 1 times the sum of magnitudes. u is the type's
-// unit roundoff. For fp8, u also includes the unit roundoff of half, because fp8 is computed in half. k is counted per
-// element: it is the number of additions whose operands are not zero, or of multiplications whose operands are not one.
-// An average also rounds the reciprocal (for fp8, in half) and the product. Copies, min, max, integers, and sums of the
-// whole numbers of Inputs.h are exact. Roundings below the normal range add an absolute error. For sums, this error is
-// zero. For an average, it is half the smallest subnormal number for each operand. For products, it is 16 times this
-// half, because later factors enlarge it.
+// unit roundoff; for fp8, plus the unit roundoff of half, in which fp8 is computed. k is counted per element: it is the
+// number of additions whose operands are not zero, or of multiplications whose operands are not one. An average adds
+// the roundings of the reciprocal (for fp8, in half) and of the product. Copies, min, max, integers, and sums of the
+// whole numbers of Inputs.h are exact. Roundings below the normal range add an absolute error: none for sums; half the
+// smallest subnormal number for each scaled operand of an average; for products the same for each operand, times the
+// product of all factors above 1, because later factors enlarge it.
+//
+// Overflow: the order of the operations is the program's, so a partial result can exceed the range of the type in any
+// order. The largest partial sums are the sum of the positive operands and that of the negative operands. If one of
+// them exceeds the range, an infinity of its sign is right; if both do, NaN is right, too. The largest partial product
+// is the product of all factors above 1. If it exceeds the range, an infinity with the sign of the product is right.
+// NaN is right, too, if the product of the other factors can round to 0. fp8 saturates. There the result can lack as
+// much as the largest partial result exceeds the range by.
 #pragma once
 
 #include "Reduction.h"
@@ -44,22 +51,30 @@ public:
   /// an empty string.
   std::string load(const bundle::CheckView &view, const std::vector<uint64_t> &inputChunks,
                    const std::vector<uint64_t> &outputChunks);
+  /// Loads what a run without the check needs: afterwards only reduces() is right. Never fails.
+  void loadWithoutChunks(const bundle::CheckView &view);
 
   struct Chunk {
     uint32_t rank;
     uint32_t index;
   };
+  struct Input {
+    Chunk chunk;
+    uint32_t times; ///< how many times the value contains the chunk
+  };
   size_t values() const { return inputBegin.size() - 1; }
-  std::span<const Chunk> inputs(size_t value) const { return slice(inputList, inputBegin, value); }
+  std::span<const Input> inputs(size_t value) const { return slice(inputList, inputBegin, value); }
   std::span<const Chunk> outputs(size_t value) const { return slice(outputList, outputBegin, value); }
   /// Returns true if an output chunk combines two or more input chunks.
   bool reduces() const { return anyReduction; }
 
 private:
-  static std::span<const Chunk> slice(const std::vector<Chunk> &list, const std::vector<size_t> &begin, size_t value) {
+  template <typename Item>
+  static std::span<const Item> slice(const std::vector<Item> &list, const std::vector<size_t> &begin, size_t value) {
     return {list.data() + begin[value], begin[value + 1] - begin[value]};
   }
-  std::vector<Chunk> inputList, outputList;
+  std::vector<Input> inputList;
+  std::vector<Chunk> outputList;
   std::vector<size_t> inputBegin{0}, outputBegin{0};
   bool anyReduction = false;
 };

@@ -213,7 +213,10 @@ const Postcondition *Runner::postcondition(int program, std::string &problem) {
     out.push_back(rank->outputSlots / info.subdivision());
   }
   auto fresh = std::make_unique<Postcondition>();
-  problem = fresh->load(*view, in, out);
+  if (options.check)
+    problem = fresh->load(*view, in, out);
+  else
+    fresh->loadWithoutChunks(*view);
   if (problem.empty())
     known = std::move(fresh);
   return known.get();

@@ -29,9 +29,9 @@ struct Table {
       cl::value_desc("name"), cl::cat(problem)};
   cl::opt<unsigned> chunks{
       "chunks",
-      cl::desc("Chunks: of what each rank gives in allgather, gets in reduce_scatter, and has for "
-               "each other in gather and scatter; of the whole buffer in the others (default: as few "
-               "as there can be)"),
+      cl::desc(
+          "Chunks of one rank's input in allgather and gather, of one rank's output in reduce_scatter and scatter, "
+          "and of the whole buffer in the others (default: the fewest possible)"),
       cl::value_desc("n"), cl::init(0), cl::cat(problem)};
   cl::opt<unsigned> root{"root", cl::desc("The root, of collectives that have one (default 0)"), cl::value_desc("rank"),
                          cl::init(0), cl::cat(problem)};

@@ -254,7 +254,7 @@ TEST(Verify, countsBeyond64Bits) {
   exchange.program.threadBlocks[3].stepCount += static_cast<uint32_t>(more.size());
   exchange.wait(4, 0, 0); // the copy overwrites a slot that the other block sends
   EXPECT_EQ(exchange.finding(Finding::Postcondition).message,
-            "output(1, 0): input(0, 0) counted 18446744073709551615 times or more instead of once");
+            "output(1, 0): input(0, 0) counted at least 18446744073709551615 times instead of once");
 }
 
 TEST(Verify, fewestSlotsOfMany) {
