@@ -41,6 +41,7 @@ private:
   Part place(uint32_t begin, uint32_t channel);
   bool placeMessage(uint32_t sender, uint32_t incoming, uint32_t channel);
   void placeReceive(uint32_t receiver, uint32_t channel);
+  ChainDemand demandOfMessage(uint32_t receiver) const;
   bool allows(uint32_t receiver, uint32_t channel);
   uint32_t onlyChannel(uint32_t receiver);
   Frames::Request request(uint32_t instruction, uint32_t directive, uint32_t channel) const;
@@ -90,6 +91,9 @@ void ChannelAssigner::reserveDirectiveChannels() {
 
 /// Records that messages of an instance can use the channel.
 void ChannelAssigner::use(uint32_t channel, uint32_t instance) {
+  if (instanceOf.size() <= channel)
+    instanceOf.resize(channel + 1, None);
+  instanceOf[channel] = instance;
   allChannels.push_back(channel);
   if (channelsOfInstance.size() <= instance)
     channelsOfInstance.resize(instance + 1);
@@ -100,12 +104,8 @@ void ChannelAssigner::use(uint32_t channel, uint32_t instance) {
 uint32_t ChannelAssigner::open(uint32_t instance) {
   while (lowestFree < instanceOf.size() && instanceOf[lowestFree] != None)
     ++lowestFree;
-  uint32_t channel = lowestFree;
-  if (instanceOf.size() <= channel)
-    instanceOf.resize(channel + 1, None);
-  instanceOf[channel] = instance;
-  use(channel, instance);
-  return channel;
+  use(lowestFree, instance);
+  return lowestFree;
 }
 
 /// Returns the channel that the directive `channel` means for an instance.
@@ -119,11 +119,16 @@ uint32_t ChannelAssigner::physical(uint32_t channel, uint32_t instance) {
   return channel;
 }
 
+/// Returns the demand of the message that `receiver` receives.
+ChainDemand ChannelAssigner::demandOfMessage(uint32_t receiver) const {
+  const Instruction &instruction = instructions.at(receiver);
+  return demandOf(info.directives[instruction.directive], instruction.instance);
+}
+
 /// Returns true if the directives of a message allow the channel. Can place other messages with manual thread blocks on
 /// this channel, so after a result of false the caller must roll back the frames.
 bool ChannelAssigner::allows(uint32_t receiver, uint32_t channel) {
-  const Instruction &instruction = instructions.at(receiver);
-  ChainDemand demand = demandOf(info.directives[instruction.directive], instruction.instance);
+  ChainDemand demand = demandOfMessage(receiver);
   auto instance = static_cast<uint32_t>(std::max(demand.instance, 0));
   if (demand.channel >= 0 && physical(static_cast<uint32_t>(demand.channel), instance) != channel)
     return false;
@@ -193,8 +198,7 @@ bool ChannelAssigner::mayOpen(uint32_t begin) const {
 
 /// Returns the only channel that the directives of a message allow, or None if it has a choice.
 uint32_t ChannelAssigner::onlyChannel(uint32_t receiver) {
-  const Instruction &instruction = instructions.at(receiver);
-  ChainDemand demand = demandOf(info.directives[instruction.directive], instruction.instance);
+  ChainDemand demand = demandOfMessage(receiver);
   if (demand.channel >= 0)
     return physical(static_cast<uint32_t>(demand.channel), static_cast<uint32_t>(std::max(demand.instance, 0)));
   return manual.channelOf(receiver);
@@ -205,7 +209,9 @@ uint32_t ChannelAssigner::onlyChannel(uint32_t receiver) {
 uint32_t ChannelAssigner::assignPart(uint32_t begin, const ChainDemand &demand) {
   if (uint32_t only = onlyChannel(next(begin)); only != None)
     return place(begin, only).end;
-  auto own = static_cast<uint32_t>(std::max(demand.instance, 0));
+  const int32_t ofMessage = demandOfMessage(next(begin)).instance;
+  const int32_t instance = ofMessage >= 0 ? ofMessage : demand.instance;
+  const auto own = static_cast<uint32_t>(std::max(instance, 0));
   if (channelsOfInstance.size() <= own)
     channelsOfInstance.resize(own + 1);
   uint32_t best = None;
@@ -224,13 +230,14 @@ uint32_t ChannelAssigner::assignPart(uint32_t begin, const ChainDemand &demand) 
     return None;
   if (most.messages != 0)
     return place(begin, best).end;
-  const std::vector<uint32_t> &candidates = demand.instance < 0 ? allChannels : channelsOfInstance[own];
+  const std::vector<uint32_t> &candidates = instance < 0 ? allChannels : channelsOfInstance[own];
   size_t tried = std::min(candidates.size(), channelsTried);
   for (size_t i = 0; i != tried; ++i)
     if (takesAll(candidates[i]))
       return None;
   if ((most.messages == 0 || mayOpen(begin)) && takesAll(open(own)))
     return None;
+  assert(most.messages != 0 && "an unused channel fits every message");
   return place(begin, best).end;
 }
 
@@ -238,9 +245,7 @@ void ChannelAssigner::assignChain(uint32_t head) {
   const ChainDemand &demand = instructions.dag.chains[instructions.at(head).chain];
   for (uint32_t begin = assignPart(head, demand); begin != None;) {
     instructions.split(begin);
-    uint32_t end = assignPart(begin, demand);
-    assert(end != begin && "some channel fits every message");
-    begin = end;
+    begin = assignPart(begin, demand);
   }
   result.frames.commit();
 }
@@ -252,7 +257,7 @@ bool ChannelAssigner::refuseManualInstances() {
   for (const Instruction &instruction : instructions.dag.instructions) {
     const Directive &directive = info.directives[instruction.directive];
     bool isManual = directive.sendThreadBlock >= 0 || directive.recvThreadBlock >= 0;
-    if (instruction.opcode != Opcode::Send || instruction.instance != 0 || directive.parallel == 1 || !isManual)
+    if (!receives(instruction.opcode) || directive.parallel == 1 || !isManual)
       continue;
     diags
         .error(DiagId::ThreadBlockConflict, info.sites[instruction.site],
