@@ -3,6 +3,7 @@
 // stored numbers uses 64 bits.
 #include "bundle/Validate.h"
 
+#include "gc3/Common/CollectiveForm.h"
 #include "gc3/Common/Opcode.h"
 
 #include <algorithm>
@@ -196,6 +197,14 @@ bool hasNames(const fbs::Program &program) {
   const auto *scratch = program.scratch_names();
   return isName(program.name()) && isName(program.collective()) &&
          (!scratch || std::all_of(scratch->begin(), scratch->end(), isName));
+}
+
+bool hasForm(const fbs::Program &program) {
+  if (!program.form())
+    return true;
+  const auto form = common::CollectiveForm::parse(program.form()->string_view());
+  return form && form->name == program.collective()->string_view() && form->isWhole() &&
+         form->text() == program.form()->string_view();
 }
 
 std::string validateProgram(const fbs::Program &program) {
