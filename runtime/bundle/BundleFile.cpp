@@ -182,7 +182,7 @@ BundleStatus BundleFile::checkManifest() {
                       ": its names, and that of its collective, must consist of letters, digits and _");
     if (!hasForm(program(i)))
       return fail(BundleError::Invalid, "invalid bundle: program '" + program(i).name()->str() +
-                                            "': the arguments of its collective are malformed");
+                                            "': its collective has malformed arguments, or no meaning");
     if (std::string problem = validateProgram(program(i)); !problem.empty())
       return fail(BundleError::Invalid, "invalid bundle: program '" + program(i).name()->str() + "': " + problem);
   }

@@ -5,6 +5,7 @@
 
 #include "gc3/Common/CollectiveForm.h"
 #include "gc3/Common/Opcode.h"
+#include "gc3/Common/StandardCollective.h"
 
 #include <algorithm>
 
@@ -202,9 +203,10 @@ bool hasNames(const fbs::Program &program) {
 bool hasForm(const fbs::Program &program) {
   if (!program.form())
     return true;
+  const std::string_view collective = program.collective()->string_view();
   const auto form = common::CollectiveForm::parse(program.form()->string_view());
-  return form && form->name == program.collective()->string_view() && form->isWhole() &&
-         form->text() == program.form()->string_view();
+  return form && (program.meaning() != 0 || common::findStandard(collective)) && form->name == collective &&
+         form->isWhole() && form->text() == program.form()->string_view();
 }
 
 std::string validateProgram(const fbs::Program &program) {

@@ -149,6 +149,19 @@ TEST(Identity, ListsOfProgramsNameCollectivesAsCallsDo) {
   EXPECT_EQ(listed("from:none", oneMeaning(), "from", small), "-");
 }
 
+TEST(Identity, OneFormHasOneMeaningInABundle) {
+  std::vector<ProgramSpec> programs = twoMeanings();
+  programs[1].form = programs[0].form;
+  const std::string bytes = buildBundle(programs);
+  gc3Bundle_t bundle = nullptr;
+  ASSERT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success);
+  gc3Comm_t comms[2] = {};
+  EXPECT_EQ(gc3HostCommInitAll(comms, 2, bundle, nullptr), gc3BundleInvalid);
+  EXPECT_STREQ(gc3GetLastError(nullptr), "programs 'near' and 'far' both implement from(n = 2, by = 0) on 2 ranks, but "
+                                         "promise different contents; give one collective another name");
+  gc3BundleFree(bundle);
+}
+
 TEST(Identity, ListsWithSeveralMeanings) {
   const std::string bytes = buildBundle(twoMeanings());
   gc3Bundle_t bundle = nullptr;
@@ -186,6 +199,9 @@ TEST(Identity, ReadersRefuseMalformedForms) {
     gc3Bundle_t bundle = nullptr;
     EXPECT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3BundleInvalid) << form;
     EXPECT_STREQ(gc3GetLastError(nullptr),
-                 "invalid bundle: program 'near': the arguments of its collective are malformed");
+                 "invalid bundle: program 'near': its collective has malformed arguments, or no meaning");
   }
+  const std::string bytes = buildBundle({copies("near", "from(n = 2)", 0, 0)});
+  gc3Bundle_t bundle = nullptr;
+  EXPECT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3BundleInvalid);
 }
