@@ -35,7 +35,7 @@ bool Machine::writeList(std::string &text, Type element, const ListRef &list) {
     else if (!writeList(text, element.element(), list.get()->lists[i]))
       return false;
     if (text.size() > StringPool::MaxLength) {
-      if (!countSteps(text.size() / 64))
+      if (!countSteps(text.size() / 8))
         return false;
       text = hashed(text);
     }

@@ -31,21 +31,21 @@ static std::string describeForm(const bundle::fbs::Program &program) {
 }
 
 Outcome checkMeaning(const CollectiveForm &wanted, uint32_t ranks, Files files) {
-  std::vector<const bundle::fbs::Program *> distinct; // one program for each meaning
+  constexpr size_t listed = 16;
+  std::vector<const bundle::fbs::Program *> distinct; // one program for each meaning, up to listed + 1
   forEachProgram(files, [&](const bundle::fbs::Program &program) {
     auto isKnown = [&](const bundle::fbs::Program *other) { return haveOneMeaning(*other, program); };
-    if (program.ranks() == ranks && isNamedBy(wanted, program) &&
+    if (program.ranks() == ranks && distinct.size() <= listed && isNamedBy(wanted, program) &&
         std::none_of(distinct.begin(), distinct.end(), isKnown))
       distinct.push_back(&program);
   });
   if (distinct.size() <= 1)
     return {};
-  constexpr size_t listed = 16;
   std::string forms;
   for (size_t i = 0; i < std::min(distinct.size(), listed); ++i)
     forms += (i == 0 ? " " : ", ") + describeForm(*distinct[i]);
   if (distinct.size() > listed)
-    forms += " and " + std::to_string(distinct.size() - listed) + " more";
+    forms += " and more";
   const bool isOld = std::any_of(distinct.begin(), distinct.end(), [](auto program) { return !program->form(); });
   return {gc3InvalidArgument, "'" + wanted.text() + "' can mean several collectives on " + std::to_string(ranks) +
                                   " ranks:" + forms +
