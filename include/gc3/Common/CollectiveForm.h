@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form of a collective: its name, with or without arguments. Compiler, bundles, calls and lists write it alike:
+// The form of a collective: its name, with or without arguments. Compiler, bundles, calls and lists use this text:
 // `shift`, `shift(4, 1)`, `shift(n = 4, by = 1)`.
 #pragma once
 
@@ -60,7 +60,6 @@ constexpr std::string_view trimmed(std::string_view text) {
 struct Argument {
   std::string name;  ///< empty: given by position
   std::string value; ///< without blanks outside of strings
-  bool operator==(const Argument &) const = default;
 };
 
 /// A form as parts.
