@@ -31,6 +31,10 @@ bool gc3::driver::checkClaims(Session &session, const imports::BundledProgram &s
       problem = "shorter messages than the program has";
     else if (stored.inPlace != own.inPlace)
       problem = "the wrong placement";
+    else if (!stored.form.empty() && stored.form != own.form)
+      problem = "the form '" + stored.form + "', not '" + own.form + "'";
+    else if (!stored.form.empty() && stored.meaning != own.meaning)
+      problem = "another meaning of '" + stored.form + "' than its postcondition has";
     claimsAll = (own.verified & ~stored.verified) == 0;
   }
   if (problem.empty() && !claimsAll)

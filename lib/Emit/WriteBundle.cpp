@@ -171,6 +171,7 @@ static flatbuffers::Offset<fbs::Program> manifestEntry(flatbuffers::FlatBufferBu
   const ProgramInfo &info = *program.info;
   auto name = builder.CreateString(info.name);
   auto collective = builder.CreateString(info.collective.name);
+  auto form = builder.CreateString(info.collective.form());
   auto scratch = builder.CreateVectorOfStrings(info.scratchNames);
   fbs::ProgramBuilder entry(builder);
   entry.add_name(name);
@@ -191,6 +192,8 @@ static flatbuffers::Offset<fbs::Program> manifestEntry(flatbuffers::FlatBufferBu
   entry.add_verified(verified.proven);
   entry.add_digest(sum);
   entry.add_whole_slots(verified.wholeSlots);
+  entry.add_form(form);
+  entry.add_meaning(meaningOf(info.collective));
   return entry.Finish();
 }
 

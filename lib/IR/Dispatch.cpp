@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the dispatch table: byte ranges of the programs of one collective, and names. Sorts the programs, so that a
-// comparison with one earlier program suffices: for names with the previous program, for sizes with the program whose
+// Checks the dispatch table: byte ranges of the programs of one collective, names, and meanings. Sorts the programs, so that
+// a comparison with one earlier program suffices: for names with the previous program, for sizes with the program whose
 // range ends last.
 #include "gc3/IR/Dispatch.h"
 #include "gc3/Common/StandardCollective.h"
@@ -8,6 +8,7 @@
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 using namespace gc3;
@@ -39,15 +40,20 @@ static void reportOverlap(const ProgramInfo &earlier, const ProgramInfo &later, 
       .note(there, "'" + earlier.name + "' is here");
 }
 
-static void checkSizes(const std::vector<const ProgramInfo *> &programs, Diagnostics &diags) {
-  std::vector<size_t> order(programs.size());
-  for (size_t i = 0; i != order.size(); ++i)
-    order[i] = i;
+static std::vector<size_t> inOrder(size_t count) {
+  std::vector<size_t> order(count);
+  std::iota(order.begin(), order.end(), size_t(0));
+  return order;
+}
+
+static void checkSizes(const std::vector<const ProgramInfo *> &programs, const std::vector<uint64_t> &meanings,
+                       Diagnostics &diags) {
+  std::vector<size_t> order = inOrder(programs.size());
   std::vector<std::optional<uint32_t>> roots;
   for (const ProgramInfo *program : programs)
     roots.push_back(rootOf(*program));
   auto domain = [&](size_t i) {
-    return std::tie(programs[i]->collective.name, programs[i]->collective.ranks, roots[i]);
+    return std::tie(programs[i]->collective.name, programs[i]->collective.ranks, roots[i], meanings[i]);
   };
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return std::tuple(domain(a), programs[a]->minBytes, a) < std::tuple(domain(b), programs[b]->minBytes, b);
@@ -67,6 +73,27 @@ static void checkSizes(const std::vector<const ProgramInfo *> &programs, Diagnos
     reportOverlap(*programs[earlier], *programs[later], diags);
 }
 
+/// Reports two programs whose collectives have one form, but not one meaning. A program of .gc3 cannot have this error.
+static void checkMeanings(const std::vector<const ProgramInfo *> &programs, const std::vector<uint64_t> &meanings,
+                          Diagnostics &diags) {
+  std::vector<size_t> order = inOrder(programs.size());
+  auto identity = [&](size_t i) {
+    const Collective &collective = programs[i]->collective;
+    return std::tie(collective.name, collective.arguments, collective.ranks);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return identity(a) < identity(b); });
+  for (size_t i = 1; i < order.size(); ++i) {
+    const ProgramInfo &earlier = *programs[order[i - 1]], &later = *programs[order[i]];
+    if (identity(order[i - 1]) == identity(order[i]) && meanings[order[i - 1]] != meanings[order[i]])
+      diags
+          .error(DiagId::TwoMeanings, later.nameRange,
+                 "'" + later.name + "' and '" + earlier.name + "' both implement '" + later.collective.form() +
+                     "' on " + quantity(later.collective.ranks, "rank") +
+                     ", but promise different contents; give one collective another name")
+          .note(earlier.nameRange, "'" + earlier.name + "' is here");
+  }
+}
+
 static void checkNames(std::vector<const ProgramInfo *> programs, Diagnostics &diags) {
   std::stable_sort(programs.begin(), programs.end(),
                    [](const ProgramInfo *a, const ProgramInfo *b) { return a->name < b->name; });
@@ -79,5 +106,9 @@ static void checkNames(std::vector<const ProgramInfo *> programs, Diagnostics &d
 
 void gc3::ir::checkDispatch(const std::vector<const ProgramInfo *> &programs, Diagnostics &diags) {
   checkNames(programs, diags);
-  checkSizes(programs, diags);
+  std::vector<uint64_t> meanings;
+  for (const ProgramInfo *program : programs)
+    meanings.push_back(meaningOf(program->collective));
+  checkMeanings(programs, meanings, diags);
+  checkSizes(programs, meanings, diags);
 }

@@ -5,8 +5,10 @@
 using namespace gc3::ir;
 
 void gc3::ir::printHeader(llvm::raw_ostream &out, const char *level, const ProgramInfo &info) {
-  out << level << ' ' << info.name << " implements " << info.collective.name << " ranks " << info.collective.ranks
-      << " protocol " << name(info.protocol);
+  out << level << ' ' << info.name << " implements " << info.collective.name;
+  if (!info.collective.arguments.empty())
+    out << '(' << info.collective.arguments << ')';
+  out << " ranks " << info.collective.ranks << " protocol " << name(info.protocol);
   if (info.minBytes != 0 || info.maxBytes != ProgramInfo::NoLimit) {
     out << " sizes " << info.minBytes << "..";
     if (info.maxBytes != ProgramInfo::NoLimit)

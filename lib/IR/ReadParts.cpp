@@ -2,6 +2,7 @@
 // Reads headers, ranks and operations of the textual forms. Checks everything that later stages assume of a collective:
 // shapes, sizes, aliases, budgets. Verify checks whether operations stay inside their buffers.
 #include "ReadParts.h"
+#include "gc3/Common/StandardCollective.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
 
@@ -25,9 +26,11 @@ bool ProgramReader::names(llvm::StringRef level) {
   info->name = program.str();
   info->nameRange = scanner.since(start);
   if (!scanner.expectWord("implements") || !scanner.name(collective, "the name of a collective") ||
-      !scanner.expectWord("ranks"))
+      !scanner.arguments(info->collective.arguments) || !scanner.expectWord("ranks"))
     return false;
   info->collective.name = collective.str();
+  if (common::findStandard(info->collective.name))
+    info->collective.arguments.clear(); // a copied form can have a root, which the buffers show
   start = scanner.start();
   uint32_t ranks = 0;
   if (!scanner.number(ranks, "the number of ranks"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scans without copies, and reads every byte once or twice.
 #include "Scanner.h"
+#include "gc3/Common/CollectiveForm.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace gc3;
@@ -48,6 +49,21 @@ bool Scanner::name(llvm::StringRef &value, const char *what) {
   value = peekWord();
   at += value.size();
   return !value.empty() || expected(what);
+}
+
+bool Scanner::arguments(std::string &value) {
+  if (!take("("))
+    return true;
+  const llvm::StringRef line = rest().take_until([](char c) { return c == '\n'; });
+  const size_t close = common::findOutside(line, ')');
+  if (close == llvm::StringRef::npos)
+    return expected("arguments and ')'");
+  const auto form = common::CollectiveForm::parse(("c(" + line.take_front(close + 1)).str());
+  if (!form || !form->isWhole())
+    return expected("arguments such as 'n = 4'");
+  value = form->argumentsText();
+  at += close + 1;
+  return true;
 }
 
 bool Scanner::endLine() {

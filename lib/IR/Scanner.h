@@ -50,6 +50,8 @@ public:
   bool number(uint32_t &value, const char *what);
   bool number64(uint64_t &value, const char *what);
   bool name(llvm::StringRef &value, const char *what);
+  /// Reads the arguments of a collective in parentheses, if they come next: `(n = 4, by = 1)`.
+  bool arguments(std::string &value);
   bool endLine();
 
   bool fail(DiagId id, SourceRange range, const std::string &message);

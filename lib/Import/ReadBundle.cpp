@@ -2,6 +2,8 @@
 // Converts a bundle to IR. The loader has checked each section. This file checks what the readers of texts guarantee in
 // addition: names are words, buffers fit the budget and their shapes, and postconditions refer to existing chunks.
 #include "BundleReader.h"
+#include "gc3/Common/CollectiveForm.h"
+#include "gc3/Common/StandardCollective.h"
 #include "gc3/Support/Quantity.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -20,6 +22,8 @@ static bool isWord(llvm::StringRef name) {
 std::string BundleReader::readHeader() {
   info->name = stored.name()->str();
   info->collective.name = stored.collective()->str();
+  if (stored.form() && !common::findStandard(info->collective.name))
+    info->collective.arguments = common::CollectiveForm::parse(stored.form()->string_view())->argumentsText();
   info->collective.ranks = stored.ranks();
   info->collective.input.chunks = stored.input_chunks_per_block();
   info->collective.output.chunks = stored.output_chunks_per_block();
@@ -194,7 +198,8 @@ BundleProblem gc3::imports::readBundle(llvm::StringRef bytes, const ReadOptions 
       return problem;
     const fbs::Program &stored = file.program(i);
     programs.push_back({std::move(reader.program), stored.verified(), stored.min_fifo_slots(), stored.whole_slots(),
-                        stored.in_place(), stored.contributions(), stored.max_count()});
+                        stored.in_place(), stored.contributions(), stored.max_count(),
+                        stored.form() ? stored.form()->str() : std::string(), stored.meaning()});
   }
   return {};
 }

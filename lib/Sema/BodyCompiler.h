@@ -135,6 +135,7 @@ private:
   // Collectives and headers (CompileCollective.cpp)
   void sizes(const ast::SizesStmt &stmt);
   void settings(const ast::Program &syntax, ProgramCode &program);
+  void nameArguments(const CollectiveInfo &info);
   void shape(const ast::Clause &clause);
   void alias(const ast::Clause &clause);
   void aliasPlaces(const ast::Clause &clause);

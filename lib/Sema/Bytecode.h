@@ -125,6 +125,7 @@ enum class Op : uint8_t {
   SetSizes, // r a .. r b
   SetInstances,
   // Collectives; `extra` is the buffer
+  NameArgument, // the argument strings[b] has the value of a, of types[c]
   SetRanks,
   RankCount,   // a = the number of ranks
   SetShape,    // r a blocks (or none) of r b chunks

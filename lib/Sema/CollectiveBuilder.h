@@ -59,6 +59,11 @@ public:
   /// Like ensure(), for every `step`-th rank in [first, end).
   bool ensureAll(int64_t first, int64_t end, int64_t step, int64_t index, SourceRange clause);
 
+  /// Adds an argument, such as `by = 1`, to the form of the collective.
+  void addArgument(const std::string &argument) {
+    collective.arguments += (collective.arguments.empty() ? "" : ", ") + argument;
+  }
+
   /// Returns the collective, which stores equal rows once. Call once.
   ir::Collective finish();
   /// Returns the hash of each value of the postcondition.

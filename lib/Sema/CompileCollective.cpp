@@ -3,6 +3,7 @@
 // computed only once for each combination of the binders that the value depends on. An AllReduce of R ranks and C
 // chunks then adds R * C contributions, not R * R * C.
 #include "BodyCompiler.h"
+#include "gc3/Common/StandardCollective.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <set>
 
@@ -358,10 +359,22 @@ bool BodyCompiler::checkClauses(const Collective &syntax) {
   return seen[0] && seen[1] && seen[2];
 }
 
+/// Records the arguments for the form of the collective. A standard collective needs none (ir::Collective::form).
+void BodyCompiler::nameArguments(const CollectiveInfo &info) {
+  const ast::Name &collective = info.syntax->name;
+  if (common::findStandard(collective.text))
+    return;
+  for (const Formal &formal : info.formals)
+    if (const Local *local = find(formal.name))
+      emit(Op::NameArgument, collective.range, local->reg, static_cast<uint32_t>(shared.code.strings.add(formal.name)),
+           typeIndex(formal.type));
+}
+
 void BodyCompiler::collective(const CollectiveInfo &info) {
   const Collective &syntax = *info.syntax;
   sourceFile = info.file;
   declareFormals(info.formals);
+  nameArguments(info);
   bool complete = checkClauses(syntax);
   for (const Clause &clause : syntax.clauses) {
     if (clause.kind == ClauseKind::Statement) {

@@ -298,6 +298,7 @@ bool Machine::loop() {
       if (!settingInstruction(in))
         return false;
       break;
+    case Op::NameArgument:
     case Op::SetRanks:
     case Op::RankCount:
     case Op::SetShape:

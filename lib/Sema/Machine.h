@@ -106,6 +106,8 @@ private:
   bool settingInstruction(const Instruction &in);
   bool collectiveInstruction(const Instruction &in, const Instruction *&pc);
   bool setOwners(const Instruction &in);
+  bool writeList(std::string &text, Type element, const ListRef &list);
+  bool nameArgument(const Instruction &in);
 
   SourceRange here() const;
   static SourceRange callIn(const Frame &caller);

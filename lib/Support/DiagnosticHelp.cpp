@@ -59,6 +59,8 @@ static constexpr Entry entries[] = {
     {DiagId::Postcondition, "the program does not do what its collective promises"},
     {DiagId::NoProgram, "the file holds no program, or none of that name"},
     {DiagId::SizesOverlap, "two programs of one collective are for the same sizes"},
+    {DiagId::TwoMeanings,
+     "two programs implement a collective of one name and arguments that promise different contents"},
     {DiagId::NotStandard, "a collective has the name of a standard one, but other buffers or promises"},
     {DiagId::BadDirective, "a channel, factor, size or thread block is out of range"},
     {DiagId::Subdivision, "parallel instances divide the chunks into too many slots"},

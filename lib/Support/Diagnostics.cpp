@@ -54,6 +54,7 @@ static constexpr std::string_view diagNames[] = {
     "postcondition",
     "no-program",
     "sizes-overlap",
+    "two-meanings",
     "not-standard",
     "bad-directive",
     "subdivision",

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions gc3Bundle* and gc3ProgramElements: load bundles and describe their programs.
 #include "api/Handles.h"
+#include "core/Identity.h"
 #include "core/Layout.h"
 
+#include <algorithm>
+#include <cstring>
 #include <optional>
 
 using namespace gc3;
@@ -57,23 +60,25 @@ static Outcome checkIndex(gc3Bundle_t bundle, int index) {
 
 extern "C" gc3Result_t gc3BundleProgramInfo(gc3Bundle_t bundle, int index, gc3ProgramInfo_t *info) {
   return api::guarded(nullptr, [&]() -> Outcome {
-    if (!info || info->size < sizeof(gc3ProgramInfo_t))
+    if (!info || info->size < offsetof(gc3ProgramInfo_t, form)) // applications of gc3 0.1.0 have no `form`
       return {gc3InvalidArgument, "info is null or its size is not set"};
     if (Outcome outcome = checkIndex(bundle, index); !outcome.ok())
       return outcome;
     const auto &program = bundle->file->program(static_cast<uint32_t>(index));
-    *info = {info->size,
-             program.name()->c_str(),
-             program.collective()->c_str(),
-             static_cast<int>(program.ranks()),
-             program.min_bytes(),
-             program.max_bytes(),
-             program.in_place() ? 1 : 0,
-             program.contributions(),
-             program.fifo_slots(),
-             program.min_fifo_slots(),
-             program.verified(),
-             program.digest()};
+    const gc3ProgramInfo_t full{info->size,
+                                program.name()->c_str(),
+                                program.collective()->c_str(),
+                                static_cast<int>(program.ranks()),
+                                program.min_bytes(),
+                                program.max_bytes(),
+                                program.in_place() ? 1 : 0,
+                                program.contributions(),
+                                program.fifo_slots(),
+                                program.min_fifo_slots(),
+                                program.verified(),
+                                program.digest(),
+                                core::formOf(program).c_str()};
+    std::memcpy(info, &full, std::min(info->size, sizeof full));
     return {};
   });
 }

@@ -95,6 +95,8 @@ static Outcome makeHost(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const 
   const core::ChoiceOptions choiceOptions{chosenOr(chosen.programs, Setting::Program, settings), chosen.tuner,
                                           chosen.tunerData};
   const bundle::BundleFile *const files[] = {bundle->file.get()};
+  if (Outcome outcome = core::checkForms(static_cast<uint32_t>(nranks), files); !outcome.ok())
+    return outcome;
   Result<core::Choice> choice = core::Choice::make(choiceOptions, files);
   if (!choice.ok())
     return choice.outcome();

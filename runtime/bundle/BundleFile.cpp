@@ -180,6 +180,9 @@ BundleStatus BundleFile::checkManifest() {
       return fail(BundleError::Invalid,
                   "invalid bundle: program " + std::to_string(i) +
                       ": its names, and that of its collective, must consist of letters, digits and _");
+    if (!hasForm(program(i)))
+      return fail(BundleError::Invalid, "invalid bundle: program '" + program(i).name()->str() +
+                                            "': its collective has malformed arguments, or no meaning");
     if (std::string problem = validateProgram(program(i)); !problem.empty())
       return fail(BundleError::Invalid, "invalid bundle: program '" + program(i).name()->str() + "': " + problem);
   }

@@ -3,7 +3,9 @@
 // numbers uses 64 bits.
 #include "bundle/Validate.h"
 
+#include "gc3/Common/CollectiveForm.h"
 #include "gc3/Common/Opcode.h"
+#include "gc3/Common/StandardCollective.h"
 
 #include <algorithm>
 
@@ -196,6 +198,15 @@ bool hasNames(const fbs::Program &program) {
   const auto *scratch = program.scratch_names();
   return isName(program.name()) && isName(program.collective()) &&
          (!scratch || std::all_of(scratch->begin(), scratch->end(), isName));
+}
+
+bool hasForm(const fbs::Program &program) {
+  if (!program.form())
+    return true;
+  const std::string_view collective = program.collective()->string_view();
+  const auto form = common::CollectiveForm::parse(program.form()->string_view());
+  return form && (program.meaning() != 0 || common::findStandard(collective)) && form->name == collective &&
+         form->isWhole() && form->text() == program.form()->string_view();
 }
 
 std::string validateProgram(const fbs::Program &program) {

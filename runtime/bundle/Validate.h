@@ -14,6 +14,10 @@ namespace gc3::bundle {
 /// and _, and do not begin with a digit. Messages, tables and command lines rely on this.
 bool hasNames(const fbs::Program &program);
 
+/// Returns whether the form of the program's collective, if there is one, has its name, and all arguments by name. Then
+/// the collective must have a meaning unless it is standard.
+bool hasForm(const fbs::Program &program);
+
 /// Checks the counts and limits of a program's entry in the manifest.
 std::string validateProgram(const fbs::Program &program);
 

@@ -33,10 +33,11 @@ uint64_t ProgramTable::digest(const Files &files) {
 
 Outcome ProgramTable::load(const cuda::Options &chosen) {
   options = chosen;
-  std::vector<const bundle::BundleFile *> all;
   for (const auto &file : files)
-    all.push_back(file.get());
-  if (Outcome outcome = core::Choice::make(options.choice, all).moveTo(userChoice); !outcome.ok())
+    views.push_back(file.get());
+  if (Outcome outcome = core::checkForms(ranks, views); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = core::Choice::make(options.choice, views).moveTo(userChoice); !outcome.ok())
     return outcome;
   for (const auto &file : files) {
     if (!options.allowUnproven)
@@ -150,11 +151,15 @@ core::Result<uint32_t> ProgramTable::selectFirst(const Request &request, bool by
   return first;
 }
 
-/// GC3_PROGRAM can list a program for sizes other than the call's. So this function first searches all bundles for a
-/// listed program for the call's size.
+/// A collective that is not standard must have one meaning in all bundles. GC3_PROGRAM can list a program for sizes
+/// other than the call's. So this function first searches all bundles for a listed program for the call's size.
 core::Result<uint32_t> ProgramTable::select(const Request &request) {
   std::lock_guard lock(selecting);
-  if (selections.size() > 1 && userChoice.isListed(request.name) && !userChoice.hasTuner())
+  if (const auto wanted = common::CollectiveForm::parse(request.name);
+      wanted && selections.size() > 1 && request.kind == core::CallKind::Collective)
+    if (Outcome outcome = core::checkMeaning(*wanted, ranks, views); !outcome.ok())
+      return outcome;
+  if (selections.size() > 1 && !userChoice.hasTuner())
     if (core::Result<uint32_t> bySize = selectFirst(request, true); bySize.outcome().code != gc3NoProgram)
       return bySize;
   return selectFirst(request, false);

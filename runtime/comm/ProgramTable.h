@@ -16,7 +16,8 @@ class ProgramTable {
 public:
   using Files = std::vector<std::shared_ptr<const bundle::BundleFile>>;
 
-  /// Loads the programs. Returns an error if a bundle is damaged, or a program is not proven.
+  /// Loads the programs. Returns an error if a bundle is damaged, a program is not proven, or two bundles have
+  /// collectives of one form that promise different contents.
   static core::Result<std::unique_ptr<ProgramTable>> make(Files files, uint32_t ranks, const cuda::Options &options);
   ProgramTable(const ProgramTable &) = delete;
   ProgramTable &operator=(const ProgramTable &) = delete;
@@ -68,6 +69,7 @@ private:
   void countSignals();
 
   const Files files;
+  std::vector<const bundle::BundleFile *> views; ///< of `files`
   const uint32_t ranks;
   cuda::Options options;
   core::Choice userChoice; ///< GC3_PROGRAM or a tuner

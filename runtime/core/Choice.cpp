@@ -9,15 +9,15 @@ namespace gc3::core {
 
 namespace {
 
-using Files = std::span<const bundle::BundleFile *const>;
 constexpr std::string_view none = "none";
 
-/// Calls function(collective, program) for each program of the bundles. Both arguments are names.
-template <typename Function>
-void forEach(Files files, Function function) {
-  for (const bundle::BundleFile *file : files)
-    for (uint32_t i = 0; i < file->programCount(); ++i)
-      function(file->program(i).collective()->string_view(), file->program(i).name()->string_view());
+/// Returns a text that identifies a program's collective. Standard collectives have their names. Others have meanings,
+/// which are comparable for one number of ranks.
+std::string keyOf(const bundle::fbs::Program &program) {
+  const std::string name = program.collective()->str();
+  if (common::findStandard(name))
+    return name;
+  return name + " " + std::to_string(program.ranks()) + " " + std::to_string(program.meaning());
 }
 
 /// Returns the items `COLLECTIVE:PROGRAM` that the bundles allow in a list, for an error message. Names at most 16 of
@@ -25,7 +25,9 @@ void forEach(Files files, Function function) {
 std::string everyProgram(Files files) {
   constexpr size_t listed = 16;
   std::set<std::string> names;
-  forEach(files, [&](auto collective, auto program) { names.insert(std::string(collective) + ":" += program); });
+  forEachProgram(files, [&](const bundle::fbs::Program &program) {
+    names.insert(formOf(program).str() + ":" + program.name()->str());
+  });
   std::string text;
   size_t number = 0;
   for (const std::string &name : names)
@@ -41,42 +43,58 @@ Result<Choice> Choice::make(const ChoiceOptions &options, Files files) {
   choice.options = options;
   std::string_view rest = options.programs;
   while (!rest.empty()) {
-    const size_t length = std::min(rest.find(','), rest.size());
+    const size_t length = std::min(common::findOutside(rest, ','), rest.size());
     const std::string_view item = rest.substr(0, length);
     rest.remove_prefix(std::min(length + 1, rest.size()));
-    if (!item.empty() && !choice.add(item, files))
-      return Outcome{
-          gc3InvalidArgument,
-          "GC3_PROGRAM: no bundle has '" + std::string(item) +
-              "'; valid items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none and none, of:" + everyProgram(files)};
+    if (Outcome outcome = item.empty() ? Outcome{} : choice.add(item, files); !outcome.ok())
+      return Outcome{outcome.code, "GC3_PROGRAM: " + outcome.text};
   }
   return choice;
 }
 
-/// Adds one item of the list. Returns false if no bundle has the program or collective that it names.
-bool Choice::add(std::string_view item, Files files) {
-  if (item == none)
-    return areOthersListed = true;
-  const size_t colon = item.find(':');
-  const std::string_view wanted = colon == item.npos ? std::string_view() : item.substr(0, colon);
+/// Adds one item of the list.
+Outcome Choice::add(std::string_view item, Files files) {
+  if (item == none) {
+    areOthersListed = true;
+    return {};
+  }
+  const size_t colon = common::findOutside(item, ':');
   const std::string_view name = colon == item.npos ? item : item.substr(colon + 1);
+  std::optional<common::CollectiveForm> wanted; // nothing: the item names no collective
+  if (colon != item.npos)
+    wanted = common::CollectiveForm::parse(item.substr(0, colon));
   bool found = false;
-  forEach(files, [&](std::string_view collective, std::string_view program) {
-    if (colon != item.npos && wanted != collective)
-      return;
-    if (name != none && name != program)
+  std::set<uint32_t> rankCounts;
+  forEachProgram(files, [&](const bundle::fbs::Program &program) {
+    const bool fits = colon == item.npos || (wanted && isNamedBy(*wanted, program));
+    if (!fits || (name != none && name != program.name()->string_view()))
       return;
     found = true;
-    auto &names = byCollective[std::string(collective)];
+    rankCounts.insert(program.ranks());
+    Names &names = byCollective[keyOf(program)];
     if (name != none)
-      names.emplace(program);
+      names.insert(program.name()->str());
   });
-  return found;
+  if (!found)
+    return {gc3InvalidArgument,
+            "no bundle has '" + std::string(item) +
+                "'; valid items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none and none, of:" + everyProgram(files)};
+  if (wanted && !common::findStandard(wanted->name))
+    for (const uint32_t ranks : rankCounts)
+      if (Outcome outcome = checkMeaning(*wanted, ranks, files); !outcome.ok())
+        return outcome;
+  return {};
 }
 
-bool Choice::allows(std::string_view collective, std::string_view program) const {
-  const auto found = byCollective.find(collective);
-  return found == byCollective.end() ? !areOthersListed : found->second.count(program) != 0;
+/// Returns the names of the programs that the list has for the program's collective; null if it does not name that.
+const Choice::Names *Choice::listed(const bundle::fbs::Program &program) const {
+  const auto found = byCollective.find(keyOf(program));
+  return found == byCollective.end() ? nullptr : &found->second;
+}
+
+bool Choice::allows(const bundle::fbs::Program &program) const {
+  const Names *names = listed(program);
+  return names ? names->count(program.name()->string_view()) != 0 : !areOthersListed;
 }
 
 Result<std::optional<size_t>> Choice::queryTuner(const TunerQuery &query) const {

@@ -3,7 +3,7 @@
 // gc3 selects a program by the size of the call.
 #pragma once
 
-#include "core/Request.h"
+#include "core/Identity.h"
 
 #include <map>
 #include <optional>
@@ -23,15 +23,19 @@ class Choice {
 public:
   /// Reads a list of items, separated by commas. An item is `PROGRAM` or `COLLECTIVE:PROGRAM`. An item
   /// `COLLECTIVE:none` lists the collective, but allows no program for it. An item `none` does this for every
-  /// collective that no other item names. Returns gc3InvalidArgument if no bundle has a program or collective that an
-  /// item names.
-  static Result<Choice> make(const ChoiceOptions &options, std::span<const bundle::BundleFile *const> files);
+  /// collective that no other item names. COLLECTIVE is a form, as in calls. Returns gc3InvalidArgument if no bundle
+  /// has a program or collective that an item names, or if the collective of an item can have several meanings.
+  static Result<Choice> make(const ChoiceOptions &options, Files files);
 
-  /// Returns whether the list names the collective, or has the item `none`. Then only listed programs serve the
-  /// collective. If no listed program is for the size of a call, the first listed program serves the call.
-  bool isListed(std::string_view collective) const { return areOthersListed || byCollective.count(collective) != 0; }
-  /// Returns whether the list allows the program for this collective.
-  bool allows(std::string_view collective, std::string_view program) const;
+  /// Returns whether the list names the program's collective, or has the item `none`. Then only listed programs serve
+  /// the collective. If no listed program is for the size of a call, the first listed program serves the call.
+  bool isListed(const bundle::fbs::Program &program) const { return listed(program) || areOthersListed; }
+  /// Returns whether the list names the standard collective, or has the item `none`.
+  bool isListed(const common::StandardCollective &standard) const {
+    return byCollective.count(standard.name) != 0 || areOthersListed;
+  }
+  /// Returns whether the list allows the program for its collective.
+  bool allows(const bundle::fbs::Program &program) const;
 
   /// Returns whether there is a tuner.
   bool hasTuner() const { return options.tuner != nullptr; }
@@ -47,11 +51,13 @@ public:
   Result<std::optional<size_t>> queryTuner(const TunerQuery &query) const;
 
 private:
-  bool add(std::string_view item, std::span<const bundle::BundleFile *const> files);
+  using Names = std::set<std::string, std::less<>>;
+  Outcome add(std::string_view item, Files files);
+  const Names *listed(const bundle::fbs::Program &program) const;
 
   ChoiceOptions options;
   bool areOthersListed = false; ///< the list has the item `none`: collectives that no other item names have no program
-  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> byCollective;
+  std::map<std::string, Names, std::less<>> byCollective; ///< by keyOf(program)
 };
 
 } // namespace gc3::core

@@ -3,6 +3,7 @@
 // fits, the error lists the bundle's programs.
 #include "core/Selection.h"
 
+#include "core/Identity.h"
 #include "core/Layout.h"
 #include "core/Proofs.h"
 
@@ -55,22 +56,45 @@ Outcome Selection::checkPromise(uint32_t index) const {
   return problem.empty() ? Outcome{} : Outcome{gc3BundleUnproven, problem};
 }
 
-/// Returns whether the request names the program, by its collective or by its own name.
-bool Selection::isNamed(uint32_t index, const Request &request) const {
-  const auto &info = file.program(index);
-  return info.ranks() == ranks &&
-         view(request.kind == CallKind::Program ? info.name() : info.collective()) == request.name;
+/// Returns the programs that the request names by its collective. A collective that is not standard must have one
+/// meaning; calls of standard collectives have a root.
+Result<std::vector<uint32_t>> Selection::implementations(const Request &request) const {
+  const std::optional<common::CollectiveForm> wanted = common::CollectiveForm::parse(request.name);
+  if (!wanted)
+    return Outcome{gc3InvalidArgument, "'" + std::string(request.name) +
+                                           "' is no collective; write its name, or its name with arguments, such as "
+                                           "'shift(4, 1)' or 'shift(by = 1)'"};
+  const bundle::BundleFile *const files[] = {&file};
+  if (request.kind == CallKind::Collective)
+    if (Outcome outcome = checkMeaning(*wanted, ranks, files); !outcome.ok())
+      return outcome;
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; i < file.programCount(); ++i)
+    if (file.program(i).ranks() == ranks && isNamedBy(*wanted, file.program(i)))
+      found.push_back(i);
+  return found;
+}
+
+/// Returns the programs that the request names by its collective, or by their own names.
+Result<std::vector<uint32_t>> Selection::findNamed(const Request &request) const {
+  if (request.kind != CallKind::Program)
+    return implementations(request);
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; i < file.programCount(); ++i)
+    if (file.program(i).ranks() == ranks && view(file.program(i).name()) == request.name)
+      found.push_back(i);
+  return found;
 }
 
 /// Adds the program to the candidates if it can serve the request, else adds the reason to `rejections`. Adds a program
-/// for other sizes to both, because the application can still choose it. isNamed() must be true.
+/// for other sizes to both, because the application can still choose it.
 Outcome Selection::addCandidate(uint32_t index, const Request &request, Candidates &candidates) {
   const auto &info = file.program(index);
   auto because = [&](const std::string &reason) {
     candidates.rejections += "; program '" + info.name()->str() + "' " + reason;
     return Outcome{};
   };
-  if (request.kind != CallKind::Program && !choice.allows(request.name, view(info.name())))
+  if (request.kind != CallKind::Program && !choice.allows(info))
     return because("is not in GC3_PROGRAM");
   const Result<const LoadedProgram *> result = load(index);
   if (!result.ok())
@@ -99,7 +123,7 @@ Result<std::optional<size_t>> Selection::choose(const Request &request, Candidat
   std::optional<size_t> chosen = candidates.bySize;
   if (request.kind == CallKind::Program || candidates.programs.empty())
     return chosen;
-  if (!chosen && !bySize && choice.isListed(request.name))
+  if (!chosen && !bySize && choice.isListed(file.program(candidates.programs[0])))
     chosen = 0;
   if (!choice.hasTuner())
     return chosen;
@@ -113,10 +137,13 @@ Result<std::optional<size_t>> Selection::choose(const Request &request, Candidat
 }
 
 Result<const LoadedProgram *> Selection::select(const Request &request, bool bySize) {
+  const Result<std::vector<uint32_t>> named = findNamed(request);
+  if (!named.ok())
+    return named.outcome();
   Candidates candidates;
-  for (uint32_t i = 0; i < file.programCount() && (choice.hasTuner() || !candidates.bySize); ++i)
-    if (isNamed(i, request))
-      if (Outcome outcome = addCandidate(i, request, candidates); !outcome.ok())
+  for (uint32_t index : *named)
+    if (choice.hasTuner() || !candidates.bySize)
+      if (Outcome outcome = addCandidate(index, request, candidates); !outcome.ok())
         return outcome;
   const Result<std::optional<size_t>> number = choose(request, candidates, bySize);
   if (!number.ok())
@@ -140,8 +167,8 @@ Outcome Selection::noProgram(const Request &request, const std::string &rejectio
   text += rejections + "; the bundle has:";
   for (uint32_t i = 0; i < std::min(file.programCount(), listed); ++i) {
     const auto &info = file.program(i);
-    text += "\n  '" + info.name()->str() + "': " + info.collective()->str() + " on " + std::to_string(info.ranks()) +
-            " ranks";
+    text +=
+        "\n  '" + info.name()->str() + "': " + formOf(info).str() + " on " + std::to_string(info.ranks()) + " ranks";
     if (info.min_bytes() != 0 || info.max_bytes() != UINT64_MAX)
       text += ", " + std::to_string(info.min_bytes()) + " .. " +
               (info.max_bytes() == UINT64_MAX ? "" : std::to_string(info.max_bytes())) + " bytes";

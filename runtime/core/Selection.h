@@ -47,7 +47,8 @@ private:
     uint64_t bytes = 0;           ///< size of the call
     std::string rejections;       ///< text for an error message: why programs do not fit
   };
-  bool isNamed(uint32_t index, const Request &request) const;
+  Result<std::vector<uint32_t>> implementations(const Request &request) const;
+  Result<std::vector<uint32_t>> findNamed(const Request &request) const;
   Outcome addCandidate(uint32_t index, const Request &request, Candidates &candidates);
   Result<std::optional<size_t>> choose(const Request &request, Candidates &candidates, bool bySize) const;
   Outcome checkPromise(uint32_t index) const;

@@ -2,6 +2,7 @@
 // The events in the file are sorted by rank, call, thread block, tile and step, not by time.
 #include "core/Timeline.h"
 
+#include "core/Identity.h"
 #include "core/Log.h"
 #include "gc3/Common/Opcode.h"
 
@@ -130,7 +131,7 @@ uint64_t Timeline::writeRecording(Events &events, const Recording &recording) co
   const uint32_t process = processOf(recording.rank);
   const uint64_t ended = recording.end.load(std::memory_order_acquire), missing = recording.missing();
   Arguments ofCall;
-  ofCall.add("call", call.number).add("collective", call.program->info().collective()->string_view());
+  ofCall.add("call", call.number).add("collective", formOf(call.program->info()).string_view());
   ofCall.add("count", call.count).add("tiles", call.tiles);
   if (ended == 0)
     ofCall.add("unfinished", 1);

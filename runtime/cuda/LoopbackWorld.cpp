@@ -17,6 +17,8 @@ core::Result<std::unique_ptr<LoopbackWorld>> LoopbackWorld::make(const Cuda &cud
   if (Outcome outcome = check(options); !outcome.ok())
     return outcome;
   const bundle::BundleFile *const files[] = {&file};
+  if (Outcome outcome = core::checkForms(ranks, files); !outcome.ok())
+    return outcome;
   core::Result<core::Choice> choice = core::Choice::make(options.choice, files);
   if (!choice.ok())
     return choice.outcome();

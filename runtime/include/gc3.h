@@ -158,6 +158,8 @@ typedef struct {
   uint32_t minFifoSlots;  /**< smallest number of slots per connection with which the program works */
   uint32_t verified;      /**< proofs: bit 0 structure, 1 no deadlock, 2 postcondition, 3 no races */
   uint64_t digest;        /**< programs with equal digests are equal */
+  const char *form;       /**< the collective with its arguments, such as "shift(n = 4, by = 1)"; only the name if there
+                             are none, or if the bundle is older than version 1.1. A call can pass it to gc3RunCollective */
 } gc3ProgramInfo_t;
 
 /** Writes the bundle's number of programs. gc3InvalidArgument: null. */
@@ -178,8 +180,8 @@ GC3_API gc3Result_t gc3ProgramElements(gc3Bundle_t bundle, int index, int rank, 
 
 /** The question to a tuner: a call, which is identical on all ranks, and the programs that can serve it. */
 typedef struct {
-  size_t size; /**< size of this struct in the library; a tuner must not read beyond it */
-  const char *collective;
+  size_t size;            /**< size of this struct in the library; a tuner must not read beyond it */
+  const char *collective; /**< as in the call: a name, or a name with arguments */
   int ranks;
   int root; /**< -1: the collective has no root */
   size_t count;
@@ -238,9 +240,10 @@ typedef struct {
                            GC3_TRACE, else none */
   const char *programs; /**< list of programs that may serve calls, in the syntax of GC3_PROGRAM. Items are separated by
                            commas: PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none, or none for all collectives that no
-                           item names. If an item names a collective, only the named programs serve it: the first
-                           program that is for the call's size, else the first program. The list does not affect other
-                           collectives and gc3RunProgram. Default: GC3_PROGRAM, else no list */
+                           item names. COLLECTIVE is written as for gc3RunCollective, and must have one meaning. If an
+                           item names a collective, only the named programs serve it: the first program that is for the
+                           call's size, else the first program. The list does not affect other collectives and
+                           gc3RunProgram. Default: GC3_PROGRAM, else no list */
   gc3Tuner_t tuner;     /**< chooses among the programs that the list allows; default: none */
   void *tunerData;      /**< argument of the tuner; must outlive the communicators */
 } gc3HostConfig_t;
@@ -252,8 +255,8 @@ typedef struct {
  * Creates `nranks` communicators of one group in this process; comms[r] is rank r. Free each with gc3CommDestroy.
  * `config` can be NULL. Programs are loaded at their first use. gc3InvalidArgument: null; nranks not in 1 .. 65536; a
  * config that is not initialised or belongs to another version of gc3; an invalid environment variable that the config
- * does not override; or a list of programs with a name that the bundle does not have. gc3BundleUnproven: a program for
- * `nranks` ranks has no proof (gc3c --verify=off). A later call of a standard collective can also return
+ * does not override; or a list of programs with a name that the bundle does not have, or with a collective that has
+ * several meanings. gc3BundleUnproven: a program for `nranks` ranks has no proof (gc3c --verify=off). A later call of a standard collective can also return
  * gc3BundleUnproven, if its program promises something else than the collective. A process reads its environment only
  * once.
  */
@@ -433,12 +436,17 @@ GC3_API gc3Result_t gc3Scatter(const void *sendbuff, void *recvbuff, size_t coun
                                gc3Comm_t comm, gc3Stream_t stream);
 
 /**
- * Runs a program for the collective with this name, which can be a collective of the application. Buffers have the
- * numbers of elements that gc3ProgramElements returns; a rank without a buffer can pass any pointer. `op` must be
- * valid, and identical on all ranks. Collectives that do not reduce ignore `op`, with one exception: for a collective
- * that has no function above, a reduction of gc3RedOpCreatePreMulSum multiplies the inputs. If the collective has a
- * function above, a call is in place as defined for that function. Otherwise, it is in place if sendbuff == recvbuff,
- * or if the buffers overlap as the program's alias states.
+ * Runs a program for this collective, which can be a collective of the application. `collective` is a name, or a name
+ * with some or all arguments, by position or by name: "shift", "shift(4, 1)", "shift(by = 1)". gc3ProgramInfo_t.form
+ * has all arguments; each argument must have the same text there, except for blanks. All ranks must pass the same text.
+ * The programs that have these arguments, for the communicator's number of ranks, must all promise the same, so that a
+ * call has one meaning at every size. Otherwise the call returns gc3InvalidArgument, and the error lists their forms.
+ * The forms of standard collectives have only a root: "broadcast(root = 1)". Buffers have the numbers of elements that
+ * gc3ProgramElements returns; a rank without a buffer can pass any pointer. `op` must be valid, and identical on all
+ * ranks. Collectives that do not reduce ignore `op`, with one exception: for a collective that has no function above, a
+ * reduction of gc3RedOpCreatePreMulSum multiplies the inputs. If the collective has a function above, a call is in
+ * place as defined for that function. Otherwise, it is in place if sendbuff == recvbuff, or if the buffers overlap as
+ * the program's alias states.
  */
 GC3_API gc3Result_t gc3RunCollective(gc3Comm_t comm, const char *collective, const void *sendbuff, void *recvbuff,
                                      size_t count, gc3DataType_t type, gc3RedOp_t op, gc3Stream_t stream);
@@ -451,8 +459,8 @@ GC3_API gc3Result_t gc3RunProgram(gc3Comm_t comm, const char *program, const voi
                                   size_t count, gc3DataType_t type, gc3RedOp_t op, gc3Stream_t stream);
 
 /**
- * Writes the name of the program that a call of this rank would run. The string belongs to the bundle. `root` is -1 if
- * the collective has none. Errors as for the call. Does not communicate.
+ * Writes the name of the program that a call of this rank would run. The string belongs to the bundle. `collective` is
+ * as in gc3RunCollective. `root` is -1 if the collective has none. Errors as for the call. Does not communicate.
  */
 GC3_API gc3Result_t gc3SelectProgram(gc3Comm_t comm, const char *collective, size_t count, gc3DataType_t type, int root,
                                      const char **program);

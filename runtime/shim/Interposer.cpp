@@ -94,7 +94,7 @@ std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
 /// Returns the program's name for the log, and whether GC3_PROGRAM chose the program.
 static std::string nameOf(const comm::ProgramTable &programs, uint32_t program) {
   const auto &info = programs.entry(program).loaded->program->info();
-  const bool isListed = programs.choice().isListed(info.collective()->string_view());
+  const bool isListed = programs.choice().isListed(info);
   return info.name()->str() + (isListed ? ", chosen by GC3_PROGRAM" : "");
 }
 
@@ -117,8 +117,9 @@ static core::Result<uint32_t> choose(const Communicator &communicator, const Col
   const core::Request request = requestOf(call);
   core::Result<uint32_t> program = programs->choose(request);
   if (program.outcome().code == gc3NoProgram)
-    return Outcome{gc3NoProgram, programs->choice().isListed(request.name) ? "GC3_PROGRAM has no program for it"
-                                                                           : "no program for it"};
+    return Outcome{gc3NoProgram, programs->choice().isListed(*common::findStandard(request.name))
+                                     ? "GC3_PROGRAM has no program for it"
+                                     : "no program for it"};
   Outcome refusal;
   if (program.ok())
     communicator.loaded(*program, refusal);

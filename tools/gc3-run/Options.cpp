@@ -3,6 +3,8 @@
 // wrong value contains the option's help, so the help must state the range.
 #include "Options.h"
 
+#include "gc3/Common/CollectiveForm.h"
+
 #include "core/Element.h"
 #include "core/SettingText.h"
 #include "cuda/Cuda.h"
@@ -124,10 +126,10 @@ struct Option {
 };
 
 constexpr Option optionTable[] = {
-    {"", "--collective", "C", "only programs of this collective",
+    {"", "--collective", "C", "only programs of this collective: NAME, or NAME(arguments) such as 'shift(by = 1)'",
      [](auto &v, Options &o) {
        o.collective = v;
-       return !v.empty();
+       return !v.empty() && common::CollectiveForm::parse(v);
      }},
     {"", "--program", "NAME", "run this program at any size; all: run each program",
      [](auto &v, Options &o) {

@@ -5,6 +5,8 @@
 
 #include "gc3/Common/StandardCollective.h"
 
+#include "core/Identity.h"
+
 namespace gc3::run {
 
 Runner::~Runner() {
@@ -69,20 +71,32 @@ static int findRoot(const std::string &collective, const std::vector<uint64_t> &
   return root;
 }
 
+/// Returns the shortest text that names the program's collective in a call.
+static std::string labelOf(const bundle::BundleFile &file, const bundle::fbs::Program &program) {
+  const std::string name = program.collective()->str();
+  const bundle::BundleFile *const files[] = {&file};
+  const bool isClear = common::findStandard(name) || core::checkMeaning({name, {}}, program.ranks(), files).ok();
+  return isClear ? name : core::formOf(program).str();
+}
+
 std::string Runner::groupPrograms() {
+  const std::optional<common::CollectiveForm> wanted =
+      options.collective.empty() ? std::nullopt : common::CollectiveForm::parse(options.collective);
   for (int i = 0; i < static_cast<int>(file->programCount()); ++i) {
     const auto &program = file->program(static_cast<uint32_t>(i));
-    if ((!options.collective.empty() && options.collective != program.collective()->str()) ||
+    if ((wanted && !core::isNamedBy(*wanted, program)) ||
         (!options.program.empty() && options.program != "all" && options.program != program.name()->str()))
       continue;
     Shape shape;
     if (std::string problem = shapeOf(i, 1 << 20, 1, shape); !problem.empty())
       return problem;
-    ProgramGroup group{program.collective()->str(), static_cast<int>(program.ranks()), -1, {i}};
+    ProgramGroup group{labelOf(*file, program), static_cast<int>(program.ranks()), -1, {i}};
     group.root = findRoot(group.collective, shape.input, shape.output);
     auto same = std::find_if(groups.begin(), groups.end(), [&](const ProgramGroup &other) {
-      return options.program.empty() && other.collective == group.collective && other.ranks == group.ranks &&
-             other.root == group.root;
+      const auto &first = file->program(static_cast<uint32_t>(other.programs[0]));
+      return options.program.empty() && other.ranks == group.ranks && other.root == group.root &&
+             first.collective()->string_view() == program.collective()->string_view() &&
+             core::haveOneMeaning(first, program);
     });
     if (same == groups.end())
       groups.push_back(std::move(group));
@@ -99,7 +113,7 @@ std::string Runner::listPrograms() const {
   std::string text;
   for (uint32_t i = 0; i < file->programCount(); ++i) {
     const auto &program = file->program(i);
-    text += "\n  '" + program.name()->str() + "': " + program.collective()->str() + " on " +
+    text += "\n  '" + program.name()->str() + "': " + core::formOf(program).str() + " on " +
             std::to_string(program.ranks()) + " ranks, ";
     if (program.max_bytes() == UINT64_MAX)
       text += program.min_bytes() == 0 ? "all sizes" : std::to_string(program.min_bytes()) + " bytes or more";

@@ -75,6 +75,7 @@ std::string describeValue(const Postcondition &post, uint32_t value);
 /// A collective with values for its parameters.
 struct Collective {
   std::string name;
+  std::string arguments; ///< the text between the parentheses of form(); empty for standard collectives
   uint32_t ranks = 0;
   Shape input, output;
   std::vector<uint8_t> hasInput, hasOutput; ///< by rank
@@ -89,6 +90,9 @@ struct Collective {
   }
   /// Returns true if some rank's input lies in its output, or its output in its input.
   bool inPlace() const;
+  /// Returns the name with all arguments that can change the meaning: `shift(n = 4, by = 1)`, `broadcast(root = 1)`,
+  /// `allreduce`. A standard collective has only its root, because the name gives the meaning of all else.
+  std::string form() const;
 };
 
 /// Sets the rows of `collective.post`. `wantedOf(rank)` returns, for each output chunk, 1 + the number of its value, or
@@ -107,6 +111,12 @@ struct Location {
 /// nothing. The numbering of values and the order of contributions do not matter. Linear in their rows and runs, and in
 /// the contributions of values whose runs differ.
 std::optional<Location> firstDifference(const Collective &a, const Collective &b);
+
+/// Returns a hash of the buffers in blocks, and of the promise; 0 for standard collectives. Equal hashes mean that
+/// calls on the same number of ranks move data in the same way. Neither aliases nor the order of contributions matter.
+/// The number of chunks matters only if a chunk holds anything except chunks with its own number in their blocks.
+/// Linear in rows and contributions.
+uint64_t meaningOf(const Collective &collective);
 
 /// Returns the root: the first rank with the buffer that only the root has. Returns nothing if the standard collective
 /// has no root, or if no rank has that buffer.

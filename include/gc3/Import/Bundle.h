@@ -22,6 +22,8 @@ struct BundledProgram {
   bool inPlace = false;
   uint32_t contributions = 0;
   uint32_t maxCount = 0;
+  std::string form;     ///< empty in bundles before version 1.1
+  uint64_t meaning = 0; ///< ir::meaningOf; 0 for standard collectives, and in bundles before version 1.1
 };
 
 /// The fault of a bundle. `message` is empty if there is none.

@@ -72,6 +72,7 @@ enum class DiagId : uint8_t {
   // Programs
   NoProgram,
   SizesOverlap,
+  TwoMeanings,
   NotStandard,
   BadDirective,
   // Scheduling

@@ -576,7 +576,9 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_MIN_FIFO_SLOTS = 32,
     VT_VERIFIED = 34,
     VT_DIGEST = 36,
-    VT_WHOLE_SLOTS = 38
+    VT_WHOLE_SLOTS = 38,
+    VT_FORM = 40,
+    VT_MEANING = 42
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -632,6 +634,12 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   bool whole_slots() const {
     return GetField<uint8_t>(VT_WHOLE_SLOTS, 1) != 0;
   }
+  const flatbuffers::String *form() const {
+    return GetPointer<const flatbuffers::String *>(VT_FORM);
+  }
+  uint64_t meaning() const {
+    return GetField<uint64_t>(VT_MEANING, 0);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_NAME) &&
@@ -656,6 +664,9 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<uint32_t>(verifier, VT_VERIFIED, 4) &&
            VerifyField<uint64_t>(verifier, VT_DIGEST, 8) &&
            VerifyField<uint8_t>(verifier, VT_WHOLE_SLOTS, 1) &&
+           VerifyOffset(verifier, VT_FORM) &&
+           verifier.VerifyString(form()) &&
+           VerifyField<uint64_t>(verifier, VT_MEANING, 8) &&
            verifier.EndTable();
   }
 };
@@ -718,6 +729,12 @@ struct ProgramBuilder {
   void add_whole_slots(bool whole_slots) {
     fbb_.AddElement<uint8_t>(Program::VT_WHOLE_SLOTS, static_cast<uint8_t>(whole_slots), 1);
   }
+  void add_form(flatbuffers::Offset<flatbuffers::String> form) {
+    fbb_.AddOffset(Program::VT_FORM, form);
+  }
+  void add_meaning(uint64_t meaning) {
+    fbb_.AddElement<uint64_t>(Program::VT_MEANING, meaning, 0);
+  }
   explicit ProgramBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -750,11 +767,15 @@ inline flatbuffers::Offset<Program> CreateProgram(
     uint32_t min_fifo_slots = 0,
     uint32_t verified = 0,
     uint64_t digest = 0,
-    bool whole_slots = true) {
+    bool whole_slots = true,
+    flatbuffers::Offset<flatbuffers::String> form = 0,
+    uint64_t meaning = 0) {
   ProgramBuilder builder_(_fbb);
+  builder_.add_meaning(meaning);
   builder_.add_digest(digest);
   builder_.add_max_bytes(max_bytes);
   builder_.add_min_bytes(min_bytes);
+  builder_.add_form(form);
   builder_.add_verified(verified);
   builder_.add_min_fifo_slots(min_fifo_slots);
   builder_.add_fifo_slots(fifo_slots);
@@ -792,10 +813,13 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
     uint32_t min_fifo_slots = 0,
     uint32_t verified = 0,
     uint64_t digest = 0,
-    bool whole_slots = true) {
+    bool whole_slots = true,
+    const char *form = nullptr,
+    uint64_t meaning = 0) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto collective__ = collective ? _fbb.CreateString(collective) : 0;
   auto scratch_names__ = scratch_names ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*scratch_names) : 0;
+  auto form__ = form ? _fbb.CreateString(form) : 0;
   return gc3::bundle::fbs::CreateProgram(
       _fbb,
       name__,
@@ -815,7 +839,9 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
       min_fifo_slots,
       verified,
       digest,
-      whole_slots);
+      whole_slots,
+      form__,
+      meaning);
 }
 
 /// Section kind 1. A bundle has exactly one, as its first section.

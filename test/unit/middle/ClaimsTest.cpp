@@ -59,6 +59,8 @@ TEST_F(Claims, trueOnesHold) {
   stored.wholeSlots = true;
   stored.minSlots = 8;
   stored.maxCount = 3;
+  stored.form = ""; // bundles before version 1.1 have no form and no meaning
+  stored.meaning = 0;
   EXPECT_EQ(findProblem(), "");
 }
 
@@ -77,6 +79,8 @@ TEST_F(Claims, falseOnesAreFound) {
   EXPECT_EQ(changed([](Stored &s) { s.contributions = 2; }), begin + "2 contributions to each output, not 1");
   EXPECT_EQ(changed([](Stored &s) { s.maxCount = 1; }), begin + "shorter messages than the program has");
   EXPECT_EQ(changed([](Stored &s) { s.inPlace = true; }), begin + "the wrong placement");
+  EXPECT_EQ(changed([](Stored &s) { s.form = "move(n = 2)"; }), begin + "the form 'move(n = 2)', not 'move'");
+  EXPECT_EQ(changed([](Stored &s) { s.meaning ^= 1; }), begin + "another meaning of 'move' than its postcondition has");
   verdict.wholeSlots = true;
   EXPECT_EQ(findProblem(), begin + "that slots can be short, but values would lose elements");
 }

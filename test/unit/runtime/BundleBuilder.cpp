@@ -79,7 +79,8 @@ std::string manifestSection(const std::vector<ProgramSpec> &programs, const std:
                                         static_cast<uint32_t>(p.ranks.size()), static_cast<fbs::Protocol>(p.protocol),
                                         p.minBytes, p.maxBytes, p.inputChunks, p.outputChunks, p.subdivision,
                                         p.maxCount, builder.CreateVectorOfStrings(p.scratchNames), p.contributions,
-                                        p.inPlace, p.fifoSlots, p.minFifoSlots, p.verified, digests[i], p.wholeSlots));
+                                        p.inPlace, p.fifoSlots, p.minFifoSlots, p.verified, digests[i], p.wholeSlots,
+                                        p.form.empty() ? 0 : builder.CreateString(p.form), p.meaning));
   }
   auto root = fbs::CreateManifest(builder, builder.CreateString("test"), builder.CreateVector(tables));
   builder.Finish(root, manifestIdentifier);

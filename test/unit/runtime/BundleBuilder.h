@@ -71,6 +71,8 @@ struct ProgramSpec {
   uint8_t protocol = 0;
   std::vector<Rank> ranks{};
   std::vector<std::vector<Value>> outputs{}; ///< postcondition, by rank and output chunk
+  std::string form{};                        ///< empty: the bundle is older than version 1.1
+  uint64_t meaning = 0;
 };
 
 /// The contents of a rank's section, in the format of the bundle.

@@ -87,6 +87,7 @@ def promises():
     yield "reduction of nothing", CLAUSES.format(f"ensures: output(0, 0) == reduce(input(0, 0) for q in {MANY} if q < 0);")
     yield "owners", "collective c() { ranks 2; input[1] on 0..100000000000; output[1]; } program p implements c() { }"
     yield "owners again and again", "collective c() { ranks 65536; input[1] on [r % 2 for r in 0..60000000]; output[1]; } program p implements c() { }"
+    yield "arguments of collectives", f'collective c(l: [string]) {{ ranks 1; input[1]; output[1]; }} program p implements c(["{"x" * 60000}" for i in 0..100000]) {{ }}', "--max-steps=1000000"
     yield "shapes", "program p implements alltoall(65536, 65536) { }"
     yield "as large as can be", "program p implements allreduce(1024, 32768) { }", "--max-steps=1000000"
 
