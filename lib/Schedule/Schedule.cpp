@@ -50,19 +50,17 @@ static std::optional<Program> scheduleWith(const InstructionDag &dag, const Opti
                                            Diagnostics &diags) {
   Instructions instructions(dag);
   std::optional<Channels> channels = assignChannels(instructions, options, newChannels, diags);
-  if (!channels)
+  if (!channels || !shareFrames(channels->frames, *dag.info, options, diags))
     return std::nullopt;
   Nodes nodes(instructions, std::exchange(channels->connectionOf, {}), priorities(dag));
   Order order = orderNodes(nodes, static_cast<uint32_t>(channels->frames.connections().size()), options.fifoSlots);
   nodes.dropPlaces();
-  std::optional<ThreadBlocks> blocks = assignThreadBlocks(nodes, *channels, order, options, diags);
-  if (!blocks)
-    return std::nullopt;
+  ThreadBlocks blocks = assignThreadBlocks(nodes, *channels, order);
   channels.reset();
-  Waits waits = insertWaits(nodes, *blocks, order, options.wholeMessages);
+  Waits waits = insertWaits(nodes, blocks, order, options.wholeMessages);
   order.segmentOf = std::vector<uint32_t>();
   nodes.dropDependencies();
-  return assemble(nodes, std::move(*blocks), std::move(waits), order.nodes, options);
+  return assemble(nodes, std::move(blocks), std::move(waits), order.nodes, options);
 }
 
 std::optional<Program> gc3::schedule::schedule(const InstructionDag &dag, const Options &options, Diagnostics &diags) {
