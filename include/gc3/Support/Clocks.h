@@ -56,7 +56,7 @@ private:
   }
   uint32_t with(uint32_t node, uint32_t block, uint32_t steps, uint32_t level);
   uint32_t join(uint32_t a, uint32_t b, uint32_t level);
-  uint32_t set(uint32_t node, uint32_t place, uint32_t child);
+  uint32_t put(uint32_t draft, const Node &contents);
 
   uint32_t levels = 1;
   uint32_t firstDraft = 1;          // nodes from this number on belong to the clock being built and can be changed
