@@ -78,11 +78,15 @@ Instruction Nodes::asScheduled(uint32_t node) const {
 /// A fused rrs counts as a writer of its operand: a later writer of these slots depends only on the rrs, not on the
 /// instructions that the rrs had to follow.
 bool Nodes::overwrites(uint32_t later, uint32_t first) const {
-  Instruction sent = asScheduled(secondHalf(first));
   const Instruction &writer = at(later);
   bool keepsOperand = writer.opcode == Opcode::RecvReduceSend;
+  if (isSecondHalf(later) || (!keepsOperand && !writesDst(writer.opcode)))
+    return false;
   BufferId buffer = keepsOperand ? writer.srcBuffer : writer.dstBuffer;
   uint32_t index = keepsOperand ? writer.srcIndex : writer.dstIndex;
-  return (keepsOperand || writesDst(writer.opcode)) && !isSecondHalf(later) && buffer == sent.srcBuffer &&
-         index < sent.srcIndex + sent.count && sent.srcIndex < index + writer.count;
+  const Instruction &sent = at(first);
+  bool sendsDst = writesDst(sent.opcode);
+  uint32_t sentIndex = sendsDst ? sent.dstIndex : sent.srcIndex;
+  return buffer == (sendsDst ? sent.dstBuffer : sent.srcBuffer) && index < sentIndex + sent.count &&
+         sentIndex < index + writer.count;
 }
