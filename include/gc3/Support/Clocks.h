@@ -40,6 +40,25 @@ public:
   /// Returns a clock that also includes `steps` finished steps of `block`.
   Clock with(Clock draft, uint32_t block, uint32_t steps) { return with(draft, block, steps, levels); }
 
+  /// A clock being built. If `step` is not Mixed, each clock that knows that this step of `block` is finished includes
+  /// everything that `clock` knows, because it was joined with the clock of that step.
+  struct Draft {
+    static constexpr uint32_t Mixed = ~uint32_t(0);
+    Clock clock = Nothing;
+    uint32_t block = 0;
+    uint32_t step = Mixed;
+  };
+  /// Joins a draft with `other`, the clock of step `step` of `block`. If one of the two clocks includes the other,
+  /// which is usual, takes only logarithmic time.
+  void join(Draft &draft, uint32_t block, uint32_t step, Clock other) {
+    if (known(draft.clock, block) > step)
+      return;
+    if (draft.clock == Nothing || known(other, draft.block) > draft.step)
+      draft = {other, block, step};
+    else
+      draft = {join(draft.clock, other), block, Draft::Mixed};
+  }
+
 private:
   static constexpr uint32_t fanBits = 2;
   static constexpr uint32_t fan = 1u << fanBits;
