@@ -22,6 +22,18 @@ static Step makeStep(const Nodes &nodes, uint32_t node) {
   return step;
 }
 
+/// Sorts the waits by step, so that later passes over the steps read both arrays from front to back.
+static std::vector<Wait> sortByStep(std::vector<Step> &steps, const std::vector<Wait> &waits) {
+  std::vector<Wait> sorted;
+  sorted.reserve(waits.size());
+  for (Step &step : steps) {
+    auto first = waits.begin() + step.waitBegin;
+    step.waitBegin = static_cast<uint32_t>(sorted.size());
+    sorted.insert(sorted.end(), first, first + step.waitCount);
+  }
+  return sorted;
+}
+
 static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, Waits &&waits, const std::vector<uint32_t> &order,
                         const Options &options) {
   Program program;
@@ -32,7 +44,6 @@ static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, Waits &&waits
   program.threadBlocks = std::move(blocks.blocks);
   program.rankBegin = std::move(blocks.rankBegin);
   program.steps.resize(order.size());
-  program.waits = std::move(waits.waits);
   for (uint32_t position = 0; position != order.size(); ++position) {
     uint32_t node = order[position];
     BlockStep place = blocks.placeOf[node];
@@ -41,6 +52,7 @@ static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, Waits &&waits
     step.waitBegin = waits.begin[position];
     step.waitCount = waits.begin[position + 1] - waits.begin[position];
   }
+  program.waits = sortByStep(program.steps, waits.waits);
   return program;
 }
 
