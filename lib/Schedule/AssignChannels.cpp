@@ -39,6 +39,7 @@ private:
   uint32_t physical(uint32_t channel, uint32_t instance);
   uint32_t open(uint32_t instance);
   bool mayOpen(uint32_t head) const;
+  bool mustFail(uint32_t head) const;
   void report(const Frames::Want &want, Conflict conflict, uint32_t frame);
   uint32_t next(uint32_t instruction) const { return instructions.at(instruction).receiver; }
 
@@ -225,6 +226,12 @@ bool ChannelAssigner::mayOpen(uint32_t head) const {
   return true;
 }
 
+/// Returns true if the rank of the chain's head needs more thread blocks than the limit, and another attempt with fewer
+/// channels follows.
+bool ChannelAssigner::mustFail(uint32_t head) const {
+  return newChannels > 1 && result.frames.fewestOn(instructions.at(head).rank) > options.maxThreadBlocks;
+}
+
 bool ChannelAssigner::assignFree(uint32_t head, int32_t instance) {
   auto own = static_cast<uint32_t>(std::max(instance, 0));
   if (channelsOfInstance.size() <= own)
@@ -311,9 +318,13 @@ std::optional<Channels> ChannelAssigner::run() {
   if (pinned && !refusePinnedInstances())
     return std::nullopt;
   bool fits = true;
-  for (uint32_t i = 0; i != instructions.n; ++i)
-    if (instructions.at(i).opcode == Opcode::Send && !diags.limitReached())
-      fits &= assignChain(i);
+  for (uint32_t i = 0; i != instructions.n; ++i) {
+    if (instructions.at(i).opcode != Opcode::Send || diags.limitReached())
+      continue;
+    fits &= assignChain(i);
+    if (mustFail(i))
+      return std::nullopt;
+  }
   if (pinned)
     fits &= placePinnedLocals();
   if (!fits)
