@@ -79,6 +79,8 @@ void PagePool::cut(size_t index, size_t size) {
   Run &run = runs[index];
   run.end -= size;
   madvise(run.end, size, MADV_DONTNEED);
+  if (run.end < begin + hugeEnd) // else the system can fill the gap again when it joins small pages to a huge one
+    madvise(run.end, size, MADV_NOHUGEPAGE);
   if (run.size() == 0)
     remove(index);
 }
