@@ -15,7 +15,7 @@ static constexpr size_t headerSize = PagePool::alignment;
 /// The part of the pool that uses huge pages. A small program does not reach it, because it would touch huge pages that
 /// it does not need. The system may have to fetch the memory of each further huge page from the host of a virtual
 /// machine. Then a huge page costs more time than the page faults that it saves.
-static constexpr size_t hugeBegin = size_t(4) << 20;
+static constexpr size_t hugeBegin = size_t(16) << 20;
 static constexpr size_t hugeEnd = size_t(64) << 20;
 
 PagePool::PagePool(size_t space) {
