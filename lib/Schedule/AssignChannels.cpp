@@ -49,6 +49,7 @@ private:
   uint32_t open(uint32_t instance);
   void use(uint32_t channel, uint32_t instance);
   bool mayOpen(uint32_t begin) const;
+  bool mustFail(uint32_t head) const;
   uint32_t next(uint32_t instruction) const { return instructions.at(instruction).receiver; }
 
   Instructions &instructions;
@@ -196,6 +197,12 @@ bool ChannelAssigner::mayOpen(uint32_t begin) const {
   return true;
 }
 
+/// Returns true if the rank of the chain's head needs more thread blocks than the limit, and another attempt with fewer
+/// channels follows.
+bool ChannelAssigner::mustFail(uint32_t head) const {
+  return newChannels > 1 && result.frames.fewestOn(instructions.at(head).rank) > options.maxThreadBlocks;
+}
+
 /// Returns the only channel that the directives of a message allow, or None if it has a choice.
 uint32_t ChannelAssigner::onlyChannel(uint32_t receiver) {
   ChainDemand demand = demandOfMessage(receiver);
@@ -278,6 +285,8 @@ std::optional<Channels> ChannelAssigner::run() {
     if (instructions.at(i).opcode != Opcode::Send)
       continue;
     assignChain(i);
+    if (mustFail(i))
+      return std::nullopt;
     if (instanceOf.size() > maxChannels) {
       diags.error(DiagId::TooManyChannels, info.sites[instructions.at(i).site],
                   "the program needs more than " + std::to_string(maxChannels) +

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns frames into thread blocks. Numbers the blocks of each rank: manual ones first, in the order of their numbers,
-// then the others by channel and peers. If a rank has too many frames, a frame that only sends shares a block with a
-// frame that only receives on the same channel. Pairs with the same peer come first. A local instruction gets the first
-// of these blocks that exists: its manual block; the block of its dependency with the greatest step number; the block
-// that uses its result first; the block with the fewest steps.
+// then the others by channel and peers. A local instruction gets the first of these blocks that exists: its manual
+// block; the block of its dependency with the greatest step number; the block that uses its result first; the block
+// with the fewest steps.
 #include "Stages.h"
-#include "gc3/Support/Diagnostics.h"
-#include "gc3/Support/Quantity.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 using namespace gc3;
@@ -21,24 +17,13 @@ namespace {
 
 class ThreadBlockAssigner {
 public:
-  ThreadBlockAssigner(const Nodes &nodes, Frames &frames, const std::vector<uint32_t> &order, const Options &options,
-                      Diagnostics &diags)
-      : nodes(nodes), frames(frames), order(order), options(options), diags(diags),
-        ranks(nodes.dag.info->collective.ranks), pinned(nodes.dag.info->pinsThreadBlocks()) {}
+  ThreadBlockAssigner(const Nodes &nodes, const Frames &frames, const std::vector<uint32_t> &order)
+      : nodes(nodes), frames(frames), order(order), ranks(nodes.dag.info->collective.ranks),
+        pinned(nodes.dag.info->pinsThreadBlocks()) {}
 
-  std::optional<ThreadBlocks> run();
+  ThreadBlocks run();
 
 private:
-  void collectFrames();
-  void share(uint32_t rank, bool samePeer);
-  bool withinLimit(uint32_t rank);
-  struct Origin {
-    SourceRange where;
-    std::string what;
-  };
-  Origin originOf(const Frame &frame) const;
-  void reportLimit(const std::vector<uint32_t> &crowded);
-  bool fitFrames();
   std::vector<uint8_t> ranksWithoutFrames() const;
   void numberBlocks();
   bool localsBeginAnything() const;
@@ -51,13 +36,10 @@ private:
   uint32_t recvPeer(const Frame &frame) const;
 
   const Nodes &nodes;
-  Frames &frames;
+  const Frames &frames;
   const std::vector<uint32_t> &order;
-  const Options &options;
-  Diagnostics &diags;
   const uint32_t ranks;
-  bool pinned;                                 // true if some operation has a manual thread block
-  std::vector<std::vector<uint32_t>> framesOf; // by rank; empty if all ranks are within the limit
+  bool pinned; // true if some operation has a manual thread block
   std::vector<uint32_t> blockOfFrame;
   std::vector<uint32_t> sendingBlock, receivingBlock; // by connection
   std::vector<uint32_t> firstUser; // by node: the first communicating node that depends on it, or None
@@ -72,86 +54,6 @@ uint32_t ThreadBlockAssigner::sendPeer(const Frame &frame) const {
 
 uint32_t ThreadBlockAssigner::recvPeer(const Frame &frame) const {
   return frame.recvConnection == None ? None : frames.connections()[frame.recvConnection].source;
-}
-
-void ThreadBlockAssigner::collectFrames() {
-  framesOf.resize(ranks);
-  for (uint32_t frame = 0; frame != frames.all().size(); ++frame)
-    if (!frames.all()[frame].merged)
-      framesOf[frames.all()[frame].rank].push_back(frame);
-}
-
-/// Pairs frames that only send with frames that only receive until the rank is within the limit or no pair is left.
-void ThreadBlockAssigner::share(uint32_t rank, bool samePeer) {
-  auto key = [&](uint32_t channel, uint32_t peer) { return std::pair(channel, samePeer ? peer : 0); };
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> senders;
-  std::vector<uint32_t> &own = framesOf[rank];
-  for (uint32_t index : own) {
-    const Frame &frame = frames.all()[index];
-    if (frame.pin < 0 && frame.sendConnection != None && frame.recvConnection == None)
-      senders[key(frame.channel, sendPeer(frame))].push_back(index);
-  }
-  for (uint32_t index : own) {
-    const Frame &frame = frames.all()[index];
-    if (frames.framesOn(rank) <= options.maxThreadBlocks)
-      break;
-    if (frame.pin >= 0 || frame.recvConnection == None || frame.sendConnection != None)
-      continue;
-    auto match = senders.find(key(frame.channel, recvPeer(frame)));
-    if (match == senders.end() || match->second.empty())
-      continue;
-    frames.join(match->second.front(), index);
-    match->second.erase(match->second.begin());
-  }
-  std::erase_if(own, [&](uint32_t index) { return frames.all()[index].merged; });
-}
-
-/// Returns the place and a description of the directive or operation that requires the frame.
-ThreadBlockAssigner::Origin ThreadBlockAssigner::originOf(const Frame &frame) const {
-  const ProgramInfo &info = *nodes.dag.info;
-  const Directive &directive = info.directives[frame.directive];
-  if (directive.parallel != 1)
-    return {directive.parallelSite, "these " + std::to_string(directive.parallel) + " parallel instances"};
-  if (directive.channel >= 0)
-    return {directive.channelSite, "the channels chosen here"};
-  return {info.sites[frame.site], "these operations, one for each peer and direction"};
-}
-
-/// Reports the rank with the most thread blocks. Notes name the directives or operations that need the most of them.
-void ThreadBlockAssigner::reportLimit(const std::vector<uint32_t> &crowded) {
-  const ProgramInfo &info = *nodes.dag.info;
-  uint32_t rank = *std::max_element(crowded.begin(), crowded.end(),
-                                    [&](uint32_t a, uint32_t b) { return framesOf[a].size() < framesOf[b].size(); });
-  std::string others =
-      crowded.size() == 1 ? "" : " (also above it: " + quantity(crowded.size() - 1, "other rank") + ")";
-  Diagnostic &error =
-      diags.error(DiagId::TooManyThreadBlocks, info.nameRange,
-                  "rank " + std::to_string(rank) + " needs " + std::to_string(framesOf[rank].size()) +
-                      " thread blocks, the limit is " + std::to_string(options.maxThreadBlocks) + others +
-                      "; use fewer channels or parallel instances, or raise --max-threadblocks");
-  std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, std::string>> shares; // by place: count, description
-  for (uint32_t index : framesOf[rank]) {
-    Origin origin = originOf(frames.all()[index]);
-    auto &share = shares[{origin.where.begin, origin.where.end}];
-    ++share.first;
-    share.second = origin.what;
-  }
-  std::vector<std::tuple<uint32_t, SourceRange, std::string>> sorted;
-  for (const auto &[place, share] : shares)
-    sorted.emplace_back(share.first, SourceRange{place.first, place.second}, share.second);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto &a, const auto &b) { return std::get<0>(a) > std::get<0>(b); });
-  for (size_t i = 0; i != std::min<size_t>(sorted.size(), 3); ++i)
-    error.note(std::get<1>(sorted[i]),
-               std::to_string(std::get<0>(sorted[i])) + " of them come from " + std::get<2>(sorted[i]));
-}
-
-bool ThreadBlockAssigner::withinLimit(uint32_t rank) {
-  if (frames.framesOn(rank) > options.maxThreadBlocks)
-    share(rank, true);
-  if (frames.framesOn(rank) > options.maxThreadBlocks)
-    share(rank, false);
-  return frames.framesOn(rank) <= options.maxThreadBlocks;
 }
 
 /// Returns, by rank, 1 if the rank has local instructions but no frame, else 0. Such a rank does not communicate.
@@ -261,24 +163,7 @@ uint32_t ThreadBlockAssigner::blockOf(uint32_t node) const {
   return pin < 0 ? blockForLocal(node) : blockOfFrame[frames.pinned(instruction.rank, pin)];
 }
 
-/// Lets frames share blocks on ranks with too many. Returns false, with an error, if a rank still has too many.
-bool ThreadBlockAssigner::fitFrames() {
-  auto fits = [&](uint32_t rank) { return frames.framesOn(rank) <= options.maxThreadBlocks; };
-  if (llvm::all_of(llvm::seq(0u, ranks), fits))
-    return true;
-  collectFrames();
-  std::vector<uint32_t> crowded;
-  for (uint32_t rank = 0; rank != ranks; ++rank)
-    if (!withinLimit(rank))
-      crowded.push_back(rank);
-  if (!crowded.empty())
-    reportLimit(crowded);
-  return crowded.empty();
-}
-
-std::optional<ThreadBlocks> ThreadBlockAssigner::run() {
-  if (!fitFrames())
-    return std::nullopt;
+ThreadBlocks ThreadBlockAssigner::run() {
   numberBlocks();
   linkBlocks();
   if (localsBeginAnything())
@@ -296,8 +181,6 @@ std::optional<ThreadBlocks> ThreadBlockAssigner::run() {
   return std::move(result);
 }
 
-std::optional<ThreadBlocks> gc3::schedule::assignThreadBlocks(const Nodes &nodes, Channels &channels,
-                                                              const Order &order, const Options &options,
-                                                              Diagnostics &diags) {
-  return ThreadBlockAssigner(nodes, channels.frames, order.nodes, options, diags).run();
+ThreadBlocks gc3::schedule::assignThreadBlocks(const Nodes &nodes, const Channels &channels, const Order &order) {
+  return ThreadBlockAssigner(nodes, channels.frames, order.nodes).run();
 }

@@ -13,6 +13,8 @@ uint32_t Frames::connection(uint32_t source, uint32_t destination, uint32_t chan
   if (isNew) {
     log.push_back({Change::ConnectionAdded, place->second, {}, {}});
     links.push_back({source, destination, channel});
+    ++outgoing[source];
+    ++incoming[destination];
   }
   return place->second;
 }
@@ -160,6 +162,8 @@ void Frames::rollBack(size_t mark) {
       break;
     case Change::ConnectionChanged: links[last.index] = last.connection; break;
     case Change::ConnectionAdded:
+      --outgoing[links[last.index].source];
+      --incoming[links[last.index].destination];
       linkOf.erase({links[last.index].source, links[last.index].destination, links[last.index].channel});
       links.pop_back();
       break;

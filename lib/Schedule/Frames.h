@@ -7,6 +7,7 @@
 #include "gc3/IR/InstructionDag.h"
 #include "gc3/Support/PackedKey.h"
 #include "llvm/ADT/DenseMap.h"
+#include <algorithm>
 
 namespace gc3::schedule {
 
@@ -58,7 +59,7 @@ enum class Conflict : uint8_t { None, TwoSendPeers, TwoRecvPeers, TwoPins, TwoCh
 
 class Frames {
 public:
-  explicit Frames(uint32_t ranks) : frameCounts(ranks) {}
+  explicit Frames(uint32_t ranks) : frameCounts(ranks), outgoing(ranks), incoming(ranks) {}
 
   /// Requirements of one instruction on its frame.
   struct Request {
@@ -90,6 +91,9 @@ public:
   void commit() { log.clear(); } ///< keeps all changes; earlier marks become invalid
 
   uint32_t framesOn(uint32_t rank) const { return frameCounts[rank]; }
+  /// Returns the smallest number of frames on the rank that joining can lead to. A frame has at most one connection per
+  /// direction.
+  uint32_t fewestOn(uint32_t rank) const { return std::max(outgoing[rank], incoming[rank]); }
   const std::vector<Frame> &all() const { return frames; }
   const std::vector<Connection> &connections() const { return links; }
 
@@ -110,6 +114,8 @@ private:
   std::vector<Frame> frames;
   std::vector<Connection> links;
   std::vector<uint32_t> frameCounts; // by rank
+  std::vector<uint32_t> outgoing;    // by rank: number of connections that begin there
+  std::vector<uint32_t> incoming;    // by rank: number of connections that end there
   llvm::DenseMap<ConnectionKey, uint32_t, ConnectionKeyInfo> linkOf;
   llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> pinOf; // (rank, pin) → frame
   std::vector<Change> log;

@@ -25,14 +25,19 @@ public:
 private:
   void collect(uint32_t node);
   void require(BlockStep place, uint32_t dependency);
-  void addWaits(uint32_t block);
+  Clocks::Clock joinedClock(uint32_t block);
+  void addWaits(BlockStep place);
 
   const Nodes &nodes;
   const ThreadBlocks &blocks;
   const std::vector<uint32_t> &order;
-  Clocks clocks;                          // entries by thread block within its rank
-  std::vector<Clocks::Clock> clockOf;     // by node: the clock of its thread block after the node has run
-  std::vector<Clocks::Clock> latestClock; // by thread block
+  Clocks clocks;                      // entries by thread block within its rank
+  std::vector<Clocks::Clock> clockOf; // by node: the clock of its thread block after the node has run
+  struct Latest {
+    Clocks::Clock clock = Clocks::Nothing;
+    uint32_t since = 0; // the step at which the clock changed last
+  };
+  std::vector<Latest> latest; // by thread block
   struct Candidate {
     uint32_t block; // index within the rank
     uint32_t node;
@@ -56,7 +61,7 @@ static uint32_t mostBlocks(const ThreadBlocks &blocks) {
 
 WaitInserter::WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order, bool wholeMessages)
     : nodes(nodes), blocks(blocks), order(order.nodes), clocks(mostBlocks(blocks)), clockOf(nodes.total()),
-      latestClock(blocks.blocks.size(), Clocks::Nothing), candidateOf(mostBlocks(blocks), None),
+      latest(blocks.blocks.size()), candidateOf(mostBlocks(blocks), None),
       messages(nodes, blocks, order, wholeMessages) {}
 
 /// Makes the dependency a candidate, unless the clock of the thread block at `place` shows that the dependency has run.
@@ -66,7 +71,7 @@ void WaitInserter::require(BlockStep place, uint32_t dependency) {
   if (other.block == place.block)
     return;
   uint32_t local = other.block - blocks.rankBegin[blocks.blocks[place.block].rank];
-  if (clocks.known(latestClock[place.block], local) > other.step)
+  if (clocks.known(latest[place.block].clock, local) > other.step)
     return;
   uint32_t &present = candidateOf[local];
   if (present == None) {
@@ -92,14 +97,20 @@ void WaitInserter::collect(uint32_t node) {
   }
 }
 
+/// Returns the clock of a thread block, joined with the clocks of all candidates.
+Clocks::Clock WaitInserter::joinedClock(uint32_t block) {
+  Clocks::Draft draft{latest[block].clock, block - blocks.rankBegin[blocks.blocks[block].rank], latest[block].since};
+  for (const Candidate &candidate : candidates)
+    clocks.join(draft, candidate.block, blocks.placeOf[candidate.node].step, clockOf[candidate.node]);
+  return draft.clock;
+}
+
 /// Adds waits for the candidates, except for those that the clock of another candidate implies.
-void WaitInserter::addWaits(uint32_t block) {
-  Clocks::Clock clock = latestClock[block];
+void WaitInserter::addWaits(BlockStep place) {
   clocks.start();
-  for (const Candidate &candidate : candidates) {
-    clock = clocks.join(clock, clockOf[candidate.node]);
+  Clocks::Clock clock = joinedClock(place.block);
+  for (const Candidate &candidate : candidates)
     candidateOf[candidate.block] = None;
-  }
   std::erase_if(candidates, [&](const Candidate &candidate) {
     return clocks.known(clock, candidate.block) > blocks.placeOf[candidate.node].step;
   });
@@ -111,7 +122,7 @@ void WaitInserter::addWaits(uint32_t block) {
     clock = clocks.with(clock, candidate.block, step + 1);
   }
   candidates.clear();
-  latestClock[block] = clock;
+  latest[place.block] = {clock, place.step};
 }
 
 Waits WaitInserter::run() {
@@ -120,12 +131,12 @@ Waits WaitInserter::run() {
     result.begin.push_back(static_cast<uint32_t>(result.waits.size()));
     messages.count(node);
     collect(node);
-    uint32_t block = blocks.placeOf[node].block;
+    BlockStep place = blocks.placeOf[node];
     if (!candidates.empty())
-      addWaits(block);
-    clockOf[node] = latestClock[block];
+      addWaits(place);
+    clockOf[node] = latest[place.block].clock;
     if (nodes.sends(node)) {
-      uint32_t first = blocks.rankBegin[blocks.blocks[block].rank];
+      uint32_t first = blocks.rankBegin[blocks.blocks[place.block].rank];
       messages.send(node, [&](uint32_t peer) { return clocks.known(clockOf[node], peer - first); });
     }
   }

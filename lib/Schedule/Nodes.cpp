@@ -72,8 +72,8 @@ Instruction Nodes::asScheduled(uint32_t node) const {
 /// A fused rrs counts as a writer of its spill place. A later writer of these slots depends only on the rrs, not on the
 /// instructions on which the rrs depends.
 bool Nodes::overwrites(uint32_t later, uint32_t first) const {
-  Instruction sent = asScheduled(secondHalf(first));
   const Instruction &writer = at(later);
-  return hasDst(writer.opcode) && !isSecondHalf(later) && writer.dstBuffer == sent.srcBuffer &&
-         writer.dstIndex < sent.srcIndex + sent.count && sent.srcIndex < writer.dstIndex + writer.count;
+  const Instruction &sent = at(first);
+  return hasDst(writer.opcode) && !isSecondHalf(later) && writer.dstBuffer == sent.dstBuffer &&
+         writer.dstIndex < sent.dstIndex + sent.count && sent.dstIndex < writer.dstIndex + writer.count;
 }

@@ -22,6 +22,18 @@ static Step makeStep(const Nodes &nodes, uint32_t node) {
   return step;
 }
 
+/// Sorts the waits by step, so that later passes over the steps read both arrays from front to back.
+static std::vector<Wait> sortByStep(std::vector<Step> &steps, const std::vector<Wait> &waits) {
+  std::vector<Wait> sorted;
+  sorted.reserve(waits.size());
+  for (Step &step : steps) {
+    auto first = waits.begin() + step.waitBegin;
+    step.waitBegin = static_cast<uint32_t>(sorted.size());
+    sorted.insert(sorted.end(), first, first + step.waitCount);
+  }
+  return sorted;
+}
+
 static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, Waits &&waits, const std::vector<uint32_t> &order,
                         const Options &options) {
   Program program;
@@ -32,7 +44,6 @@ static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, Waits &&waits
   program.threadBlocks = std::move(blocks.blocks);
   program.rankBegin = std::move(blocks.rankBegin);
   program.steps.resize(order.size());
-  program.waits = std::move(waits.waits);
   for (uint32_t position = 0; position != order.size(); ++position) {
     uint32_t node = order[position];
     BlockStep place = blocks.placeOf[node];
@@ -41,6 +52,7 @@ static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, Waits &&waits
     step.waitBegin = waits.begin[position];
     step.waitCount = waits.begin[position + 1] - waits.begin[position];
   }
+  program.waits = sortByStep(program.steps, waits.waits);
   return program;
 }
 
@@ -50,19 +62,17 @@ static std::optional<Program> scheduleWith(const InstructionDag &dag, const Opti
                                            Diagnostics &diags) {
   Instructions instructions(dag);
   std::optional<Channels> channels = assignChannels(instructions, options, newChannels, diags);
-  if (!channels)
+  if (!channels || !shareFrames(channels->frames, *dag.info, options, diags))
     return std::nullopt;
   Nodes nodes(instructions, std::exchange(channels->connectionOf, {}), priorities(dag));
   Order order = orderNodes(nodes, static_cast<uint32_t>(channels->frames.connections().size()), options.fifoSlots);
   nodes.dropPlaces();
-  std::optional<ThreadBlocks> blocks = assignThreadBlocks(nodes, *channels, order, options, diags);
-  if (!blocks)
-    return std::nullopt;
+  ThreadBlocks blocks = assignThreadBlocks(nodes, *channels, order);
   channels.reset();
-  Waits waits = insertWaits(nodes, *blocks, order, options.wholeMessages);
+  Waits waits = insertWaits(nodes, blocks, order, options.wholeMessages);
   order.segmentOf = std::vector<uint32_t>();
   nodes.dropDependencies();
-  return assemble(nodes, std::move(*blocks), std::move(waits), order.nodes, options);
+  return assemble(nodes, std::move(blocks), std::move(waits), order.nodes, options);
 }
 
 std::optional<Program> gc3::schedule::schedule(const InstructionDag &dag, const Options &options, Diagnostics &diags) {

@@ -24,6 +24,10 @@ struct Channels {
 std::optional<Channels> assignChannels(Instructions &instructions, const Options &options, uint32_t newChannels,
                                        Diagnostics &diags);
 
+/// Joins frames on ranks with more than `maxThreadBlocks` of them. Returns false, with an error, if a rank still has
+/// too many.
+bool shareFrames(Frames &frames, const ir::ProgramInfo &info, const Options &options, Diagnostics &diags);
+
 struct Order {
   std::vector<uint32_t> nodes;     ///< nodes in the order of execution
   std::vector<uint32_t> segmentOf; ///< by node: its segment, a run of messages that unsplit instructions pass on; None
@@ -47,10 +51,8 @@ struct ThreadBlocks {
   std::vector<uint32_t> receivingBlock; ///< by block: the block on another rank that receives its messages, or None
 };
 
-/// Turns frames into thread blocks, at most `maxThreadBlocks` per rank, and assigns each local instruction to a block
-/// that uses the same data. Returns nothing after an error.
-std::optional<ThreadBlocks> assignThreadBlocks(const Nodes &nodes, Channels &channels, const Order &order,
-                                               const Options &options, Diagnostics &diags);
+/// Turns frames into thread blocks, and assigns each local instruction to a block that uses the same data.
+ThreadBlocks assignThreadBlocks(const Nodes &nodes, const Channels &channels, const Order &order);
 
 struct Waits {
   std::vector<uint32_t> begin; ///< index of a step's first wait, by position of the step's node in the order

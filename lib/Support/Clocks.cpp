@@ -10,36 +10,40 @@ Clocks::Clocks(uint32_t blocks) : nodes(1) {
     ++levels;
 }
 
-/// Returns a node with `child` at `place`: `node` itself, or a copy of it if it belongs to a finished clock.
-uint32_t Clocks::set(uint32_t node, uint32_t place, uint32_t child) {
-  if (nodes[node][place] == child)
-    return node;
-  if (node < firstDraft) {
-    nodes.push_back(Node(nodes[node]));
-    node = static_cast<uint32_t>(nodes.size()) - 1;
+/// Returns the number of a node with these contents. Changes node `draft` if it belongs to the clock being built; else
+/// adds a node.
+uint32_t Clocks::put(uint32_t draft, const Node &contents) {
+  if (draft >= firstDraft) {
+    nodes[draft] = contents;
+    return draft;
   }
-  nodes[node][place] = child;
-  return node;
+  nodes.push_back(contents);
+  return static_cast<uint32_t>(nodes.size()) - 1;
 }
 
 uint32_t Clocks::with(uint32_t node, uint32_t block, uint32_t steps, uint32_t level) {
   if (level == 0)
     return std::max(node, steps);
-  uint32_t place = block >> ((level - 1) * fanBits) & (fan - 1);
-  uint32_t child = with(nodes[node][place], block, steps, level - 1);
-  return set(node, place, child);
+  Node changed = nodes[node];
+  uint32_t &child = changed[block >> ((level - 1) * fanBits) & (fan - 1)];
+  uint32_t updated = with(child, block, steps, level - 1);
+  if (updated == child)
+    return node;
+  child = updated;
+  return put(node, changed);
 }
 
+/// Returns `b` if it includes everything that `a` knows, so that clocks share more nodes.
 uint32_t Clocks::join(uint32_t a, uint32_t b, uint32_t level) {
-  if (level == 0)
-    return std::max(a, b);
   if (a == b || b == Nothing)
     return a;
   if (a == Nothing)
     return b;
-  for (uint32_t i = 0; i != fan; ++i) {
-    uint32_t child = join(nodes[a][i], nodes[b][i], level - 1);
-    a = set(a, i, child);
-  }
-  return a;
+  Node joined = nodes[a];
+  const Node other = nodes[b];
+  for (uint32_t i = 0; i != fan; ++i)
+    joined[i] = level == 1 ? std::max(joined[i], other[i]) : join(joined[i], other[i], level - 1);
+  if (joined == nodes[a])
+    return a;
+  return joined == other ? b : put(a, joined);
 }

@@ -12,12 +12,20 @@ static constexpr size_t page = 4096;
 /// Bytes before each block, which store the size of the block.
 static constexpr size_t headerSize = PagePool::alignment;
 
+/// The part of the pool that uses huge pages. A small program does not reach it, because it would touch huge pages that
+/// it does not need. The system may have to fetch the memory of each further huge page from the host of a virtual
+/// machine. Then a huge page costs more time than the page faults that it saves.
+static constexpr size_t hugeBegin = size_t(16) << 20;
+static constexpr size_t hugeEnd = size_t(64) << 20;
+
 PagePool::PagePool(size_t space) {
   void *mapped = mmap(nullptr, space, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED)
     return;
   begin = untouched = static_cast<char *>(mapped);
   end = begin + space;
+  if (hugeEnd <= space)
+    madvise(begin + hugeBegin, hugeEnd - hugeBegin, MADV_HUGEPAGE); // advice: without huge pages, nothing changes
 }
 
 PagePool::~PagePool() {
@@ -71,6 +79,8 @@ void PagePool::cut(size_t index, size_t size) {
   Run &run = runs[index];
   run.end -= size;
   madvise(run.end, size, MADV_DONTNEED);
+  if (run.end < begin + hugeEnd) // else the system can fill the gap again when it joins small pages to a huge one
+    madvise(run.end, size, MADV_NOHUGEPAGE);
   if (run.size() == 0)
     remove(index);
 }

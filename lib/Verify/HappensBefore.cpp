@@ -25,21 +25,36 @@ HappensBefore::HappensBefore(const Program &program, const Connections &connecti
 }
 
 void HappensBefore::makeClocks(const RankOrders &orders) {
-  std::vector<Clocks::Clock> latest(program.threadBlocks.size(), Clocks::Nothing);
+  struct Latest {
+    Clocks::Clock clock = Clocks::Nothing;
+    uint32_t since = 0; // the step at which the clock changed last
+  };
+  std::vector<Latest> latest(program.threadBlocks.size());
   for (uint32_t rank = 0; rank != program.ranks(); ++rank) {
-    uint32_t firstBlock = program.rankBegin[rank];
     orders.forEachStep(rank, [&](uint32_t block, uint32_t stepNumber) {
-      const Step &step = program.steps[number({block, stepNumber})];
-      Clocks::Clock clock = latest[block];
-      clocks.start();
-      for (uint32_t i = 0; i != step.waitCount; ++i) {
-        const Wait &wait = program.waits[step.waitBegin + i];
-        clock = clocks.join(clock, clockAt[number({firstBlock + wait.threadBlock, wait.step})]);
-        clock = clocks.with(clock, wait.threadBlock, wait.step + 1);
-      }
-      latest[block] = clockAt[number({block, stepNumber})] = clock;
+      StepOfBlock place{block, stepNumber};
+      const Step &step = program.steps[number(place)];
+      Latest &own = latest[block];
+      if (step.waitCount != 0)
+        own = {clockAfterWaits(place, own.clock, own.since), stepNumber};
+      clockAt[number(place)] = own.clock;
     });
   }
+}
+
+/// Returns the clock of a thread block at `place`, after all waits of this step. Before, the clock is `own`, which has
+/// not changed since step `since`.
+Clocks::Clock HappensBefore::clockAfterWaits(StepOfBlock place, Clocks::Clock own, uint32_t since) {
+  const Step &step = program.steps[number(place)];
+  uint32_t firstBlock = firstBlockOf(place.block);
+  Clocks::Draft draft{own, place.block - firstBlock, since};
+  clocks.start();
+  for (uint32_t i = 0; i != step.waitCount; ++i) {
+    const Wait &wait = program.waits[step.waitBegin + i];
+    clocks.join(draft, wait.threadBlock, wait.step, clockAt[number({firstBlock + wait.threadBlock, wait.step})]);
+    draft.clock = clocks.with(draft.clock, wait.threadBlock, wait.step + 1);
+  }
+  return draft.clock;
 }
 
 /// Matches the k-th send of each connection with its k-th receive.

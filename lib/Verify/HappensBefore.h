@@ -43,6 +43,7 @@ public:
 
 private:
   void makeClocks(const RankOrders &orders);
+  Clocks::Clock clockAfterWaits(StepOfBlock place, Clocks::Clock own, uint32_t since);
   void makeMessages();
   void makeVisits();
   Clocks::Clock knowledgeAfter(uint32_t rank, uint32_t step);

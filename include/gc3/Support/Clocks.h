@@ -40,6 +40,25 @@ public:
   /// Returns a clock that also includes `steps` finished steps of `block`.
   Clock with(Clock draft, uint32_t block, uint32_t steps) { return with(draft, block, steps, levels); }
 
+  /// A clock being built. If `step` is not Mixed, each clock that knows that this step of `block` is finished includes
+  /// everything that `clock` knows, because it was joined with the clock of that step.
+  struct Draft {
+    static constexpr uint32_t Mixed = ~uint32_t(0);
+    Clock clock = Nothing;
+    uint32_t block = 0;
+    uint32_t step = Mixed;
+  };
+  /// Joins a draft with `other`, the clock of step `step` of `block`. If one of the two clocks includes the other,
+  /// which is usual, takes only logarithmic time.
+  void join(Draft &draft, uint32_t block, uint32_t step, Clock other) {
+    if (known(draft.clock, block) > step)
+      return;
+    if (draft.clock == Nothing || known(other, draft.block) > draft.step)
+      draft = {other, block, step};
+    else
+      draft = {join(draft.clock, other), block, Draft::Mixed};
+  }
+
 private:
   static constexpr uint32_t fanBits = 2;
   static constexpr uint32_t fan = 1u << fanBits;
@@ -56,7 +75,7 @@ private:
   }
   uint32_t with(uint32_t node, uint32_t block, uint32_t steps, uint32_t level);
   uint32_t join(uint32_t a, uint32_t b, uint32_t level);
-  uint32_t set(uint32_t node, uint32_t place, uint32_t child);
+  uint32_t put(uint32_t draft, const Node &contents);
 
   uint32_t levels = 1;
   uint32_t firstDraft = 1;          // nodes from this number on belong to the clock being built and can be changed
