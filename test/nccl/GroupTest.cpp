@@ -208,6 +208,23 @@ TEST_F(Groups, CommunicatorsLeftToNcclKeepTheirOrder) {
   }
 }
 
+// Rank 0 of the second communicator differs from rank 0 of the first. But both can belong with rank 1 of either.
+TEST_F(Groups, RanksThatAThirdOneRelatesKeepTheirOrder) {
+  const Comms first = make(), second = make();
+  failCalls("NCCL CommSplit");
+  EXPECT_EQ(ncclGroupStart(), Result::Success);
+  Events wanted{"GroupStart()", "GroupEnd()", "GroupStart()"};
+  for (int times = 0; times < 2; ++times)
+    for (size_t rank = 0; rank < 2; ++rank)
+      for (const Comms *comms : {&first, &second}) {
+        EXPECT_EQ(allReduce(rank, (*comms)[rank], few), Result::Success);
+        wanted.push_back(event(rank, nameOf((*comms)[rank]), few));
+      }
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  wanted.push_back("GroupEnd()");
+  EXPECT_EQ(takeEvents(), wanted);
+}
+
 // A watchdog aborts a communicator while its call waits in a group. NCCL must not get the call, because the handle is
 // freed.
 TEST_F(Groups, NcclGetsNoCallOnAnAbortedCommunicator) {
