@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the dispatch table: byte ranges of the programs of one collective, names, and meanings. Sorts the programs, so that
-// a comparison with one earlier program suffices: for names with the previous program, for sizes with the program whose
-// range ends last.
+// Checks the dispatch table: byte ranges of the programs of one collective, names, and meanings. Sorts the programs, so
+// that a comparison with one earlier program suffices: for names with the previous program, for sizes with the program
+// whose range ends last.
 #include "gc3/IR/Dispatch.h"
 #include "gc3/Common/StandardCollective.h"
 #include "gc3/IR/ChunkDag.h"

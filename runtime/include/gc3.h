@@ -256,9 +256,9 @@ typedef struct {
  * `config` can be NULL. Programs are loaded at their first use. gc3InvalidArgument: null; nranks not in 1 .. 65536; a
  * config that is not initialised or belongs to another version of gc3; an invalid environment variable that the config
  * does not override; or a list of programs with a name that the bundle does not have, or with a collective that has
- * several meanings. gc3BundleUnproven: a program for `nranks` ranks has no proof (gc3c --verify=off). A later call of a standard collective can also return
- * gc3BundleUnproven, if its program promises something else than the collective. A process reads its environment only
- * once.
+ * several meanings. gc3BundleUnproven: a program for `nranks` ranks has no proof (gc3c --verify=off). A later call of a
+ * standard collective can also return gc3BundleUnproven, if its program promises something else than the collective. A
+ * process reads its environment only once.
  */
 GC3_API gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config);
 

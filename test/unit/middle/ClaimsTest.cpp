@@ -136,8 +136,7 @@ TEST_F(Claims, programsLeaveSizesAndNamesToEachOther) {
     return good ? "" : session.diags.all().at(0).message;
   };
   EXPECT_EQ(findProblem("other", 1024), "");
-  EXPECT_EQ(findProblem("other", 512),
-            "'other' (512 bytes or more) and 'move' (0 .. 1024 bytes) both implement "
-            "'move' on 2 ranks; give each a 'sizes' range of its own");
+  EXPECT_EQ(findProblem("other", 512), "'other' (512 bytes or more) and 'move' (0 .. 1024 bytes) both implement "
+                                       "'move' on 2 ranks; give each a 'sizes' range of its own");
   EXPECT_EQ(findProblem("move", 1024), "there is a program 'move' already");
 }
