@@ -155,7 +155,7 @@ bool ChannelAssigner::placeMessage(uint32_t sender, uint32_t incoming, uint32_t 
     wanted.recvConnection = incoming;
     wanted.sendConnection = result.frames.connection(wanted.rank, instructions.at(receiver).rank, channel);
     result.connectionOf[receiver] = wanted.sendConnection;
-    if (result.frames.place(wanted) == Conflict::None)
+    if (result.frames.place(wanted))
       return true;
   }
   result.frames.rollBack(mark);
@@ -167,8 +167,8 @@ bool ChannelAssigner::placeMessage(uint32_t sender, uint32_t incoming, uint32_t 
 void ChannelAssigner::placeReceive(uint32_t receiver, uint32_t channel) {
   Frames::Request wanted = request(receiver, instructions.at(receiver).directive, channel);
   wanted.recvConnection = result.connectionOf[receiver];
-  [[maybe_unused]] Conflict conflict = result.frames.place(wanted);
-  assert(conflict == Conflict::None);
+  [[maybe_unused]] bool fits = result.frames.place(wanted);
+  assert(fits);
 }
 
 /// Places as many messages of a chain as fit on the channel, from the message that `begin` sends.

@@ -39,23 +39,23 @@ uint32_t Frames::add(const Request &request) {
 }
 
 /// Merges frame `from` into frame `into`. Does nothing if `from` is None; sets `into` to `from` if `into` is None.
-Conflict Frames::merge(uint32_t &into, uint32_t from) {
+bool Frames::merge(uint32_t &into, uint32_t from) {
   if (from == None || from == into)
-    return Conflict::None;
+    return true;
   if (into == None) {
     into = from;
-    return Conflict::None;
+    return true;
   }
   Frame &a = frames[into];
   Frame &b = frames[from];
   if (a.channel != b.channel)
-    return Conflict::TwoChannels;
+    return false;
   if (a.sendConnection != None && b.sendConnection != None)
-    return Conflict::TwoSendPeers;
+    return false;
   if (a.recvConnection != None && b.recvConnection != None)
-    return Conflict::TwoRecvPeers;
+    return false;
   if (a.pin >= 0 && b.pin >= 0)
-    return Conflict::TwoPins;
+    return false;
   change(into);
   change(from);
   if (b.sendConnection != None) {
@@ -74,20 +74,20 @@ Conflict Frames::merge(uint32_t &into, uint32_t from) {
   }
   b.merged = true;
   --frameCounts[b.rank];
-  return Conflict::None;
+  return true;
 }
 
 /// Adds the connections and the pin of `request` that the frame lacks.
-Conflict Frames::fill(uint32_t index, const Request &request) {
+bool Frames::fill(uint32_t index, const Request &request) {
   Frame &frame = frames[index];
   if (frame.channel != request.channel)
-    return Conflict::TwoChannels;
+    return false;
   if (request.sendConnection != None && frame.sendConnection != None && frame.sendConnection != request.sendConnection)
-    return Conflict::TwoSendPeers;
+    return false;
   if (request.recvConnection != None && frame.recvConnection != None && frame.recvConnection != request.recvConnection)
-    return Conflict::TwoRecvPeers;
+    return false;
   if (request.pin >= 0 && frame.pin >= 0 && frame.pin != request.pin)
-    return Conflict::TwoPins;
+    return false;
   change(index);
   if (request.sendConnection != None && frame.sendConnection == None) {
     changeConnection(request.sendConnection);
@@ -104,7 +104,7 @@ Conflict Frames::fill(uint32_t index, const Request &request) {
     pinOf[pair(frame.rank, static_cast<uint32_t>(request.pin))] = index;
     frame.pin = request.pin;
   }
-  return Conflict::None;
+  return true;
 }
 
 /// Returns true if one frame already has all wanted connections. This holds for most messages after the first of a
@@ -118,30 +118,24 @@ bool Frames::alreadyThere(const Request &request) const {
   return receiving != None && (request.sendConnection == None || links[request.sendConnection].sendFrame == receiving);
 }
 
-Conflict Frames::place(const Request &request, uint32_t *other) {
+bool Frames::place(const Request &request) {
   if (alreadyThere(request))
-    return Conflict::None;
+    return true;
   uint32_t frame = None;
   uint32_t parts[] = {request.recvConnection == None ? None : links[request.recvConnection].recvFrame,
                       request.sendConnection == None ? None : links[request.sendConnection].sendFrame,
                       request.pin < 0 ? None : pinned(request.rank, request.pin)};
-  for (uint32_t part : parts) {
-    if (Conflict conflict = merge(frame, part); conflict != Conflict::None) {
-      if (other)
-        *other = part;
-      return conflict;
-    }
-  }
+  for (uint32_t part : parts)
+    if (!merge(frame, part))
+      return false;
   if (frame == None)
     frame = add(request);
-  if (other)
-    *other = frame;
   return fill(frame, request);
 }
 
 void Frames::join(uint32_t a, uint32_t b) {
-  [[maybe_unused]] Conflict conflict = merge(a, b);
-  assert(conflict == Conflict::None);
+  [[maybe_unused]] bool fits = merge(a, b);
+  assert(fits);
 }
 
 void Frames::rollBack(size_t mark) {

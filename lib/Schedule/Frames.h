@@ -54,9 +54,6 @@ struct ConnectionKeyInfo {
   static bool isEqual(const ConnectionKey &a, const ConnectionKey &b) { return a == b; }
 };
 
-/// A reason why one frame cannot meet all requirements.
-enum class Conflict : uint8_t { None, TwoSendPeers, TwoRecvPeers, TwoPins, TwoChannels };
-
 class Frames {
 public:
   explicit Frames(uint32_t ranks) : frameCounts(ranks), outgoing(ranks), incoming(ranks) {}
@@ -74,10 +71,9 @@ public:
 
   uint32_t connection(uint32_t source, uint32_t destination, uint32_t channel);
 
-  /// Finds or makes a frame that meets the requirements. If `other` is not null, it receives this frame or, after a
-  /// conflict, the frame that conflicts. After a conflict, a rollback to a mark from before the call undoes everything
-  /// that this call changed.
-  Conflict place(const Request &request, uint32_t *other = nullptr);
+  /// Finds or makes a frame that meets the requirements. Returns false if no frame can: then a rollback to a mark from
+  /// before the call undoes everything that this call changed.
+  bool place(const Request &request);
 
   /// Moves the connections of frame `b` to frame `a`. Both frames must be on one rank and channel and unpinned, and
   /// must not conflict.
@@ -107,8 +103,8 @@ private:
   void change(uint32_t frame) { log.push_back({Change::FrameChanged, frame, frames[frame], {}}); }
   void changeConnection(uint32_t index) { log.push_back({Change::ConnectionChanged, index, {}, links[index]}); }
   bool alreadyThere(const Request &request) const;
-  Conflict merge(uint32_t &into, uint32_t from);
-  Conflict fill(uint32_t frame, const Request &request);
+  bool merge(uint32_t &into, uint32_t from);
+  bool fill(uint32_t frame, const Request &request);
   uint32_t add(const Request &request);
 
   std::vector<Frame> frames;

@@ -121,7 +121,7 @@ bool ManualBlocks::place(uint32_t member, const Sides &sides, uint32_t channel, 
                             .directive = instruction.directive,
                             .site = instruction.site};
     (side == 0 ? request.sendConnection : request.recvConnection) = link;
-    if (frames.place(request) == Conflict::None)
+    if (frames.place(request))
       continue;
     if (refusal)
       *refusal = explain(side, request);
