@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Solves one instance, finds the fewest steps, or runs the greedy search or the Pareto procedure of the paper
-// (algorithm 1). The Pareto procedure increases the number of steps. For each number it tries shapes with up to k more
+// Solves one instance, finds the fewest steps, or runs the Pareto procedure of the paper (algorithm 1), a flow, or the
+// greedy search. The Pareto procedure increases the number of steps. For each number it tries shapes with up to k more
 // rounds than steps, and finds the most chunks for each shape. It ends when a result is bandwidth-optimal.
 #include "Search.h"
+#include "gc3/Flow/Flow.h"
 #include "gc3/Greedy/Greedy.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
@@ -98,6 +99,7 @@ private:
       }
     }
     trial.least = trial.task.least;
+    trial.least.atLeast = std::max(trial.least.atLeast, trial.flowRounds);
     isFound = trial.outcome.verdict == Verdict::Satisfiable;
     trial.fewestSteps = isFound && trial.cost.steps == trial.least.steps;
     trial.fewestRounds = isFound && trial.cost.rounds * trial.least.bandwidth == trial.least.crossing;
@@ -128,20 +130,47 @@ private:
       return;
     }
     const Clock::time_point begin = Clock::now();
-    greedy::Options greedyOptions;
-    greedyOptions.seed = line.seed, greedyOptions.tries = line.tries, greedyOptions.roundsPerStep = line.roundsPerStep;
-    greedyOptions.stops = [this] { return options.isOver(); };
     Trial trial;
     trial.task = only, trial.isGreedy = true;
     trial.outcome = findBy(only, [&](const auto &on, const auto &demand) {
       Outcome found;
-      found.algorithm = greedy::search(on, demand, greedyOptions);
+      if (flow::applies(demand))
+        found.algorithm = findByFlow(on, demand, trial);
+      if (!found.algorithm || (line.roundsPerStep == 1 && found.algorithm->totalRounds() > trial.flowRounds))
+        keepBetter(found.algorithm, findGreedily(on, demand), trial);
       found.verdict = found.algorithm ? Verdict::Satisfiable : Verdict::Unknown;
       return found;
     });
     if (const auto &found = trial.outcome.algorithm)
       trial.shape = {found->steps(), found->totalRounds()};
     conclude(std::move(trial), begin);
+  }
+
+  std::optional<algorithm::Algorithm> findByFlow(const topology::Topology &on, const algorithm::Demand &demand,
+                                                 Trial &trial) {
+    flow::Options flowOptions;
+    flowOptions.roundsPerStep = line.roundsPerStep, flowOptions.mostSends = greedy::MostSends;
+    flowOptions.stops = [this] { return options.isOver(); };
+    flow::Result result = flow::search(on, demand, flowOptions);
+    trial.flowRounds = result.leastRounds;
+    trial.isFlow = result.algorithm.has_value();
+    return std::move(result.algorithm);
+  }
+
+  std::optional<algorithm::Algorithm> findGreedily(const topology::Topology &on, const algorithm::Demand &demand) {
+    greedy::Options greedyOptions;
+    greedyOptions.seed = line.seed, greedyOptions.tries = line.tries, greedyOptions.roundsPerStep = line.roundsPerStep;
+    greedyOptions.stops = [this] { return options.isOver(); };
+    return greedy::search(on, demand, greedyOptions);
+  }
+
+  /// Keeps the algorithm of the flow unless the greedy search's has fewer rounds.
+  static void keepBetter(std::optional<algorithm::Algorithm> &best, std::optional<algorithm::Algorithm> other,
+                         Trial &trial) {
+    if (!other || (best && best->totalRounds() <= other->totalRounds()))
+      return;
+    best = std::move(other);
+    trial.isFlow = false;
   }
 
   /// Tries increasing numbers of steps until one has an algorithm. All smaller numbers have been excluded then.
