@@ -12,38 +12,63 @@ namespace {
 class StepSearch {
 public:
   StepSearch(Layers &layers, uint32_t rounds, const std::function<bool()> &stops)
-      : layers(layers), rounds(rounds), stops(stops) {}
+      : layers(layers), before(layers.work()), rounds(rounds), stops(stops) {}
 
   /// Tries plans with this number of steps.
   std::optional<Plan> attempt(uint32_t steps) {
-    constexpr int mostCuts = 60;
+    constexpr int mostCuts = 40;
+    isImpossible = false;
     Rounds choice(steps, rounds, layers.chunks());
-    for (int i = 0; i < mostCuts && !isOver(); ++i) {
+    std::optional<Plan> found = start(choice);
+    for (int i = 0; i < mostCuts && !found && !isOver(); ++i) {
       const std::optional<std::vector<uint32_t>> next = choice.find();
       if (!next) {
         isImpossible = choice.isImpossible;
-        return {};
-      }
-      Attempt result = layers.attempt(*next);
-      if (result.loads)
-        return Plan{*next, std::move(*result.loads)};
-      if (!result.cut)
         break;
-      choice.add(std::move(*result.cut));
+      }
+      if (!test(*next, choice, found))
+        break;
     }
-    isImpossible = false;
-    return {};
+    return found;
   }
 
   bool isOver() {
-    constexpr uint64_t mostWork = 100'000'000; // arcs of all networks together, about half a minute
-    return layers.work() > mostWork || (stops && stops());
+    constexpr uint64_t mostWork = 20'000'000; // arcs of all networks together, about ten seconds
+    return layers.work() - before > mostWork || (stops && stops());
   }
 
   bool isImpossible = false; ///< the last attempt failed because no plan exists
 
 private:
+  /// Tests rounds that grow in different ways. Makes the search start from those that bring most chunks to the root.
+  std::optional<Plan> start(Rounds &choice) {
+    std::optional<Plan> found;
+    uint64_t most = 0;
+    for (uint32_t growth = 0; growth < 3 && !found && !isOver(); ++growth) {
+      std::vector<uint32_t> rounds = choice.growing(growth);
+      test(rounds, choice, found);
+      if (growth == 0 || delivered > most) {
+        most = delivered;
+        choice.startFrom(std::move(rounds));
+      }
+    }
+    return found;
+  }
+
+  /// Tests rounds. Sets `found` if they suffice, else adds a cut to `choice`. Returns false if there is no cut.
+  bool test(const std::vector<uint32_t> &of, Rounds &choice, std::optional<Plan> &found) {
+    Attempt result = layers.attempt(of);
+    delivered = result.delivered;
+    if (result.loads)
+      found = Plan{of, std::move(*result.loads)};
+    else if (result.cut)
+      choice.add(std::move(*result.cut));
+    return result.loads || result.cut;
+  }
+
+  uint64_t delivered = 0; ///< chunks that the rounds of the latest test bring to the root
   Layers &layers;
+  const uint64_t before; ///< work before this search
   const uint32_t rounds;
   const std::function<bool()> &stops;
 };

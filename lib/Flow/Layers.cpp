@@ -116,6 +116,7 @@ Attempt Layers::attempt(const std::vector<uint32_t> &rounds) {
   for (int i = 0; i < mostDivisions; ++i) {
     build(rounds, shares);
     const MaxFlow found = maxFlow(nodes, arcs, sourceNode, rootNode, total);
+    result.delivered = std::max(result.delivered, found.value);
     if (found.value == total) {
       result.loads = loadsOf(found.flow);
       return result;

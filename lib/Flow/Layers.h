@@ -27,6 +27,7 @@ struct Load {
 struct Attempt {
   /// by step: the loads of arcs, in the order of the arcs; nothing if the attempt failed
   std::optional<std::vector<std::vector<Load>>> loads;
+  uint64_t delivered = 0; ///< chunks that reach the root
   std::optional<Cut> cut; ///< the condition that the rounds violate; nothing if only a divided bound failed
 };
 

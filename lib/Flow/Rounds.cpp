@@ -6,6 +6,18 @@
 
 namespace gc3::flow {
 
+std::vector<uint32_t> Rounds::growing(uint32_t growth) const {
+  std::vector<uint64_t> weights(1, 0); // sums of the weights of the steps before
+  for (uint32_t step = 0; step < steps; ++step)
+    weights.push_back(weights.back() + (growth == 0 ? 1 : growth == 1 ? step + 1 : uint64_t{step + 1} * (step + 1)));
+  std::vector<uint32_t> result;
+  const uint64_t spare = total - steps; // each step has a round of its own
+  for (uint32_t step = 0; step < steps; ++step)
+    result.push_back(
+        static_cast<uint32_t>(1 + spare * weights[step + 1] / weights.back() - spare * weights[step] / weights.back()));
+  return result;
+}
+
 /// Returns the chunks that the cuts lack, summed over the cuts.
 uint64_t Rounds::deficit(const std::vector<uint32_t> &rounds) const {
   uint64_t sum = 0;
@@ -68,9 +80,6 @@ bool Rounds::complete(uint32_t step, uint32_t left, std::vector<uint64_t> &limit
 
 std::optional<std::vector<uint32_t>> Rounds::find() {
   constexpr uint64_t mostNodes = 20'000;
-  if (current.empty())
-    for (uint32_t step = 0; step < steps; ++step)
-      current.push_back(total / steps + (step < total % steps));
   while (deficit(current) != 0 && improve()) {
   }
   if (deficit(current) == 0)

@@ -14,6 +14,12 @@ public:
 
   void add(Cut cut) { cuts.push_back(std::move(cut)); }
 
+  /// Returns rounds that grow with the step's number to the power `growth`. A root that is always busy needs short
+  /// steps first, because its neighbors have few chunks then.
+  std::vector<uint32_t> growing(uint32_t growth) const;
+  /// Makes find() start from these rounds.
+  void startFrom(std::vector<uint32_t> rounds) { current = std::move(rounds); }
+
   /// Returns the rounds of the steps, at least 1 each, that meet all cuts. Returns nothing if there are none, or if the
   /// search is too long; sets `isImpossible` in the first case.
   std::optional<std::vector<uint32_t>> find();
@@ -28,7 +34,7 @@ private:
   const uint32_t steps, total;
   const uint64_t chunks;
   std::vector<Cut> cuts;
-  std::vector<uint32_t> current; ///< the latest result, from which the next search starts
+  std::vector<uint32_t> current; ///< where the next search starts: the latest result
   std::vector<uint32_t> chosen;  ///< for complete()
   uint64_t nodesLeft = 0;        ///< for complete()
 };

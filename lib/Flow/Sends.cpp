@@ -2,6 +2,7 @@
 // Moves chunks along the arcs of each step, in the order of the arcs, so that the chunks of a node are known before
 // they leave it. Any of the node's chunks can take an arc, because all chunks go to the root.
 #include "Sends.h"
+#include <algorithm>
 #include <utility>
 
 namespace gc3::flow {
@@ -15,7 +16,7 @@ struct Hop {
 class Paths {
 public:
   Paths(const StepGraph &graph, const topology::Topology &topology, const std::vector<uint32_t> &sourceOf)
-      : graph(graph), topology(topology), chunksOn(graph.nodes), hops(sourceOf.size()) {
+      : graph(graph), topology(topology), rankOf(sourceOf), chunksOn(graph.nodes), hops(sourceOf.size()) {
     for (uint32_t chunk = static_cast<uint32_t>(sourceOf.size()); chunk-- > 0;)
       chunksOn[sourceOf[chunk]].push_back(chunk);
   }
@@ -27,8 +28,11 @@ public:
         const uint32_t chunk = chunksOn[arc.from].back();
         chunksOn[arc.from].pop_back();
         chunksOn[arc.to].push_back(chunk);
-        if (arc.link != None)
-          hops[chunk].push_back({step, arc.link});
+        const uint32_t link = arc.leavesHub ? linkThroughHub(load.arc, rankOf[chunk]) : arc.link;
+        if (link == None)
+          continue;
+        hops[chunk].push_back({step, link});
+        rankOf[chunk] = topology.links[link].to;
       }
     }
     for (uint32_t rank = 0; rank < graph.ranks; ++rank) {
@@ -55,8 +59,18 @@ public:
   }
 
 private:
+  /// Returns None if the chunk enters and leaves the hub on one rank.
+  uint32_t linkThroughHub(uint32_t arc, uint32_t from) const {
+    const auto found = std::lower_bound(graph.hubLinks.begin(), graph.hubLinks.end(), std::pair(arc, from),
+                                        [](const HubLink &link, const std::pair<uint32_t, uint32_t> &wanted) {
+                                          return std::pair(link.arc, link.from) < wanted;
+                                        });
+    return found != graph.hubLinks.end() && found->arc == arc && found->from == from ? found->link : None;
+  }
+
   const StepGraph &graph;
   const topology::Topology &topology;
+  std::vector<uint32_t> rankOf;                ///< by chunk: the rank that has it
   std::vector<std::vector<uint32_t>> chunksOn; ///< by node of the step's graph
   std::vector<std::vector<Hop>> hops;          ///< by chunk
 };

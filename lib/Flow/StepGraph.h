@@ -17,16 +17,28 @@ struct StepArc {
   uint32_t hops;         ///< the smallest number of hops to the root of a chunk that uses the arc, this hop included
   uint32_t link = None;  ///< the link that the arc stands for
   uint32_t share = None; ///< the share of a divided bound that limits the arc
+  bool leavesHub = false;
+};
+
+/// A link that is not an arc, because it leads through a hub.
+struct HubLink {
+  uint32_t arc;  ///< the arc that leaves the hub
+  uint32_t from; ///< the rank before the step
+  uint32_t link;
 };
 
 /// Nodes below `ranks` are ranks before the step. Nodes from `ranks` to 2 * ranks - 1 are ranks after the step.
 ///
 /// A bound over links of several ranks, or one that overlaps another bound, is no arc. Such a bound is divided: each of
 /// its shares is a set of its links, and has an arc. A step divides the bound's bandwidth among the shares.
+///
+/// A switch has links between all its ranks, which bounds of the ranks limit more than the links do. A hub, one node,
+/// stands for all these links.
 struct StepGraph {
   uint32_t ranks = 0, nodes = 0, root = 0;
   std::vector<uint32_t> hops;             ///< by rank: the distance to the root
   std::vector<StepArc> arcs;              ///< each arc comes before the arcs that leave its end
+  std::vector<HubLink> hubLinks;          ///< sorted by arc, then by rank
   std::vector<uint32_t> boundOfShare;     ///< by share: its divided bound
   std::vector<uint32_t> dividedBandwidth; ///< by divided bound: chunks per round
 };
