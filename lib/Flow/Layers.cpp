@@ -7,10 +7,6 @@
 
 namespace gc3::flow {
 
-namespace {
-constexpr uint32_t sourceNode = 0, rootNode = 1;
-}
-
 uint64_t Cut::limit(const std::vector<uint32_t> &rounds) const {
   uint64_t sum = fixed;
   for (size_t step = 0; step < rounds.size(); ++step)
@@ -21,14 +17,16 @@ uint64_t Cut::limit(const std::vector<uint32_t> &rounds) const {
 Layers::Layers(const StepGraph &graph, const std::vector<uint32_t> &supply) : graph(graph), supply(supply) {
   for (uint32_t chunks : supply)
     total += chunks;
+  constexpr uint32_t mostHops = 64;
+  isDeep = *std::max_element(graph.hops.begin(), graph.hops.end()) > mostHops;
 }
 
 void Layers::build(const std::vector<uint32_t> &rounds, const Shares &shares) {
-  nodes = 2;
-  arcs.clear(), arcOf.clear(), stepBegin.clear();
+  network = {.nodes = 2, .source = 0, .sink = 1, .arcs = {}};
+  arcOf.clear(), stepBegin.clear();
   addSteps(rounds, shares);
-  stepBegin.push_back(arcs.size());
-  arcsBuilt += arcs.size();
+  stepBegin.push_back(network.arcs.size());
+  arcsBuilt += network.arcs.size();
 }
 
 /// Adds the arcs of all steps. Adds arcs for chunks that stay on their rank, and arcs from the source to the ranks.
@@ -37,18 +35,18 @@ void Layers::addSteps(const std::vector<uint32_t> &rounds, const Shares &shares)
   std::vector<uint32_t> nodeOf(graph.nodes, None); // by node of the step's graph: the node of the network
   const auto numbered = [&](uint32_t node) {
     if (nodeOf[node] == None)
-      nodeOf[node] = nodes++;
+      nodeOf[node] = network.nodes++;
     return nodeOf[node];
   };
   for (uint32_t rank = 0; rank < graph.ranks; ++rank)
     if (supply[rank] != 0) {
-      arcs.push_back({sourceNode, numbered(rank), supply[rank]});
+      network.arcs.push_back({network.source, numbered(rank), supply[rank]});
       arcOf.push_back(None);
     }
   for (uint32_t step = 0; step < steps; ++step) {
     const uint32_t left = steps - step;
-    stepBegin.push_back(arcs.size());
-    nodeOf[graph.ranks + graph.root] = rootNode;
+    stepBegin.push_back(network.arcs.size());
+    nodeOf[graph.ranks + graph.root] = network.sink;
     for (uint32_t i = 0; i < graph.arcs.size(); ++i) {
       const StepArc &arc = graph.arcs[i];
       if (arc.hops > left)
@@ -56,12 +54,12 @@ void Layers::addSteps(const std::vector<uint32_t> &rounds, const Shares &shares)
       uint64_t capacity = uint64_t{arc.bandwidth} * rounds[step];
       if (arc.share != None)
         capacity = std::min<uint64_t>(capacity, shares.of(step, arc.share));
-      arcs.push_back({numbered(arc.from), numbered(arc.to), static_cast<uint32_t>(std::min(capacity, total))});
+      network.arcs.push_back({numbered(arc.from), numbered(arc.to), static_cast<uint32_t>(std::min(capacity, total))});
       arcOf.push_back(i);
     }
     for (uint32_t rank = 0; rank < graph.ranks; ++rank)
       if (rank != graph.root && nodeOf[rank] != None && graph.hops[rank] < left) {
-        arcs.push_back({nodeOf[rank], numbered(graph.ranks + rank), everything});
+        network.arcs.push_back({nodeOf[rank], numbered(graph.ranks + rank), everything});
         arcOf.push_back(None);
       }
     std::copy_n(nodeOf.begin() + graph.ranks, graph.ranks, nodeOf.begin());
@@ -84,12 +82,12 @@ Cut Layers::cutOf(const std::vector<uint8_t> &isBefore) const {
   Cut cut;
   const auto crosses = [&](const Arc &arc) { return isBefore[arc.from] && !isBefore[arc.to]; };
   for (size_t i = 0; i < stepBegin[0]; ++i)
-    cut.fixed += crosses(arcs[i]) ? arcs[i].capacity : 0;
+    cut.fixed += crosses(network.arcs[i]) ? network.arcs[i].capacity : 0;
   for (uint32_t step = 0; step < steps(); ++step) {
     uint64_t &sum = cut.perRound.emplace_back(0);
     std::map<uint32_t, uint64_t> ofDivided;
     for (size_t i = stepBegin[step]; i < stepBegin[step + 1]; ++i)
-      if (arcOf[i] != None && crosses(arcs[i])) {
+      if (arcOf[i] != None && crosses(network.arcs[i])) {
         const StepArc &arc = graph.arcs[arcOf[i]];
         (arc.share == None ? sum : ofDivided[graph.boundOfShare[arc.share]]) += arc.bandwidth;
       }
@@ -104,18 +102,18 @@ std::vector<std::vector<Shares::Use>> Layers::usesOf(const MaxFlow &found) const
   for (uint32_t step = 0; step < steps(); ++step)
     for (size_t i = stepBegin[step]; i < stepBegin[step + 1]; ++i)
       if (arcOf[i] != None && graph.arcs[arcOf[i]].share != None)
-        result[step][graph.arcs[arcOf[i]].share] = {found.isBefore[arcs[i].from] && !found.isBefore[arcs[i].to],
-                                                    found.flow[i]};
+        result[step][graph.arcs[arcOf[i]].share] = {
+            found.isBefore[network.arcs[i].from] && !found.isBefore[network.arcs[i].to], found.flow[i]};
   return result;
 }
 
 Attempt Layers::attempt(const std::vector<uint32_t> &rounds) {
-  constexpr int mostDivisions = 40;
+  constexpr int mostDivisions = 150;
   Attempt result;
   Shares shares(graph, rounds);
   for (int i = 0; i < mostDivisions; ++i) {
     build(rounds, shares);
-    const MaxFlow found = maxFlow(nodes, arcs, sourceNode, rootNode, total);
+    const MaxFlow found = maxFlow(network, total, !isDeep);
     result.delivered = std::max(result.delivered, found.value);
     if (found.value == total) {
       result.loads = loadsOf(found.flow);

@@ -54,9 +54,8 @@ private:
   const StepGraph &graph;
   const std::vector<uint32_t> &supply;
   uint64_t total = 0, arcsBuilt = 0;
-  // The network. Node 0 is the source, and node 1 is the root after each step.
-  uint32_t nodes = 0;
-  std::vector<Arc> arcs;
+  bool isDeep = false;           ///< some paths to the root are long
+  Network network;               ///< its sink is the root after each step
   std::vector<uint32_t> arcOf;   ///< by arc of the network: the arc of the step's graph, or None
   std::vector<size_t> stepBegin; ///< by step: its first arc; then the number of arcs
 };

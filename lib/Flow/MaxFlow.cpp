@@ -7,40 +7,42 @@
 
 namespace gc3::flow {
 
-/// Returns the position of each arc after a stable sort by source, in linear time. lemon::StaticDigraph needs this
-/// order.
-static std::vector<uint32_t> positionsBySource(uint32_t nodes, const std::vector<Arc> &arcs) {
-  std::vector<uint32_t> next(nodes + 1, 0), position(arcs.size());
-  for (const Arc &arc : arcs)
-    ++next[arc.from + 1];
-  for (uint32_t node = 0; node < nodes; ++node)
+/// Returns the position of each arc after a stable sort by its first end, in linear time. lemon::StaticDigraph needs
+/// this order.
+static std::vector<uint32_t> positionsOf(const Network &network, uint32_t Arc::*end) {
+  std::vector<uint32_t> next(network.nodes + 1, 0), position(network.arcs.size());
+  for (const Arc &arc : network.arcs)
+    ++next[arc.*end + 1];
+  for (uint32_t node = 0; node < network.nodes; ++node)
     next[node + 1] += next[node];
-  for (size_t i = 0; i < arcs.size(); ++i)
-    position[i] = next[arcs[i].from]++;
+  for (size_t i = 0; i < position.size(); ++i)
+    position[i] = next[network.arcs[i].*end]++;
   return position;
 }
 
-MaxFlow maxFlow(uint32_t nodes, const std::vector<Arc> &arcs, uint32_t source, uint32_t sink, uint64_t wanted) {
+MaxFlow maxFlow(const Network &network, uint64_t wanted, bool fromSink) {
   using Graph = lemon::StaticDigraph;
-  const std::vector<uint32_t> position = positionsBySource(nodes, arcs);
-  std::vector<std::pair<int, int>> ends(arcs.size());
-  for (size_t i = 0; i < arcs.size(); ++i)
-    ends[position[i]] = {static_cast<int>(arcs[i].from), static_cast<int>(arcs[i].to)};
+  const auto [from, to] = fromSink ? std::pair(&Arc::to, &Arc::from) : std::pair(&Arc::from, &Arc::to);
+  const std::vector<uint32_t> position = positionsOf(network, from);
+  std::vector<std::pair<int, int>> ends(network.arcs.size());
+  for (size_t i = 0; i < ends.size(); ++i)
+    ends[position[i]] = {static_cast<int>(network.arcs[i].*from), static_cast<int>(network.arcs[i].*to)};
   Graph graph;
-  graph.build(static_cast<int>(nodes), ends.begin(), ends.end());
+  graph.build(static_cast<int>(network.nodes), ends.begin(), ends.end());
   Graph::ArcMap<int> capacity(graph);
-  for (size_t i = 0; i < arcs.size(); ++i)
-    capacity[Graph::arc(static_cast<int>(position[i]))] = static_cast<int>(arcs[i].capacity);
-  lemon::Preflow<Graph, Graph::ArcMap<int>> method(graph, capacity, Graph::node(static_cast<int>(source)),
-                                                   Graph::node(static_cast<int>(sink)));
+  for (size_t i = 0; i < ends.size(); ++i)
+    capacity[Graph::arc(static_cast<int>(position[i]))] = static_cast<int>(network.arcs[i].capacity);
+  const auto first = Graph::node(static_cast<int>(fromSink ? network.sink : network.source)),
+             last = Graph::node(static_cast<int>(fromSink ? network.source : network.sink));
+  lemon::Preflow<Graph, Graph::ArcMap<int>> method(graph, capacity, first, last);
   method.runMinCut();
   MaxFlow result;
   result.value = static_cast<uint64_t>(method.flowValue());
-  for (uint32_t node = 0; node < nodes && result.value < wanted; ++node)
-    result.isBefore.push_back(method.minCut(Graph::node(static_cast<int>(node))));
+  for (uint32_t node = 0; node < network.nodes && result.value < wanted; ++node)
+    result.isBefore.push_back(method.minCut(Graph::node(static_cast<int>(node))) != fromSink);
   method.startSecondPhase();
-  for (size_t i = 0; i < arcs.size(); ++i)
-    result.flow.push_back(static_cast<uint32_t>(method.flow(Graph::arc(static_cast<int>(position[i])))));
+  for (uint32_t place : position)
+    result.flow.push_back(static_cast<uint32_t>(method.flow(Graph::arc(static_cast<int>(place)))));
   return result;
 }
 

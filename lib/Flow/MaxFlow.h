@@ -19,7 +19,14 @@ struct MaxFlow {
                                  ///< the value is at least as large as wanted
 };
 
-/// Returns a maximum flow, and also a minimum cut if the value is less than `wanted`. Deterministic.
-MaxFlow maxFlow(uint32_t nodes, const std::vector<Arc> &arcs, uint32_t source, uint32_t sink, uint64_t wanted);
+struct Network {
+  uint32_t nodes = 0, source = 0, sink = 0;
+  std::vector<Arc> arcs;
+};
+
+/// Returns a maximum flow, and also a minimum cut if the value is less than `wanted`. If `fromSink` is set, the method
+/// begins at the sink. This only changes the time: it is up to a hundred times shorter if the value is less than
+/// wanted, and up to a hundred times longer if all paths are long. Deterministic.
+MaxFlow maxFlow(const Network &network, uint64_t wanted, bool fromSink);
 
 } // namespace gc3::flow
