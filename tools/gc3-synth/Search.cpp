@@ -137,7 +137,7 @@ private:
       if (flow::applies(demand))
         found.algorithm = findByFlow(on, demand, trial);
       if (!found.algorithm || (line.roundsPerStep == 1 && found.algorithm->totalRounds() > trial.flowRounds))
-        keepBetter(found.algorithm, findGreedily(on, demand), trial);
+        keepBetter(found.algorithm, findGreedily(on, demand, trial), trial);
       found.verdict = found.algorithm ? Verdict::Satisfiable : Verdict::Unknown;
       return found;
     });
@@ -157,11 +157,16 @@ private:
     return std::move(result.algorithm);
   }
 
-  std::optional<algorithm::Algorithm> findGreedily(const topology::Topology &on, const algorithm::Demand &demand) {
+  std::optional<algorithm::Algorithm> findGreedily(const topology::Topology &on, const algorithm::Demand &demand,
+                                                   Trial &trial) {
     greedy::Options greedyOptions;
     greedyOptions.seed = line.seed, greedyOptions.tries = line.tries, greedyOptions.roundsPerStep = line.roundsPerStep;
     greedyOptions.stops = [this] { return options.isOver(); };
-    return greedy::search(on, demand, greedyOptions);
+    uint64_t leastRounds = 0;
+    greedyOptions.leastRounds = &leastRounds;
+    std::optional<algorithm::Algorithm> found = greedy::search(on, demand, greedyOptions);
+    trial.flowRounds = std::max(trial.flowRounds, leastRounds);
+    return found;
   }
 
   /// Keeps the algorithm of the flow unless the greedy search's has fewer rounds.
