@@ -108,15 +108,18 @@ private:
     bound = std::max(bound, static_cast<uint32_t>(spread.leastRounds()));
     if (options.leastRounds)
       *options.leastRounds = spread.leastRounds();
-    std::vector<uint32_t> sources;
+    std::vector<uint32_t> sources, urgency;
+    for (uint32_t link = 0; link < topology.linkCount(); ++link)
+      urgency.push_back(spread.urgency(link));
     for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
       sources.push_back(demand.sourcesOf(chunk)[0].rank);
     std::optional<Algorithm> kept = bestOf(
         [&](Random &random, const std::function<bool()> &stops, Algorithm &found) {
           Trees trees(topology, sources, options.roundsPerStep);
+          const bool isUrgencyUsed = random.below(2) != 0; // each order is the better one on some topologies
           for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
             for (uint32_t link : spread.route(chunk))
-              trees.add(chunk, link);
+              trees.add(chunk, link, isUrgencyUsed ? urgency[link] : 1);
           return trees.run(random, stops, found);
         },
         topology);

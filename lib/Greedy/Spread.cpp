@@ -95,7 +95,13 @@ std::vector<uint32_t> Spread::pathTo(uint32_t rank) const {
   return path;
 }
 
+/// Moves the chunk to the shortest path if that is shorter than its route.
 void Spread::reroute(uint32_t chunk) {
+  double length = 0;
+  for (uint32_t link : routes[chunk])
+    length += lengths[link];
+  if (!routes[chunk].empty() && length <= distance[targets[chunk]])
+    return;
   addLoad(routes[chunk], -1, load);
   routes[chunk] = pathTo(targets[chunk]);
   addLoad(routes[chunk], 1, load);
@@ -118,21 +124,31 @@ void Spread::raiseBound(const std::vector<double> &weights) {
 }
 
 /// Moves the chunks of a source in several parts, with new lengths for each part. So not all of them move to the same
-/// links.
+/// links. Keeps the best routes.
 void Spread::choose(const std::function<bool()> &stops) {
-  constexpr uint32_t parts = 4, passes = 14;
+  constexpr uint32_t passes = 14;
+  constexpr uint64_t work = 20'000'000; // links that all searches for paths together examine
+  const auto parts = std::clamp<uint64_t>(work / passes / (topology.ranks * (topology.linkCount() + 1ull)), 4, 64);
+  std::vector<std::vector<uint32_t>> best;
+  double leastPressure = std::numeric_limits<double>::infinity();
   for (uint32_t pass = 0; pass < passes && !(stops && stops()); ++pass) {
     const double share = pass == 0 ? 1 : 0.25 * std::pow(0.77, pass - 1); // of the rounds of the fullest resource
-    for (uint32_t part = 0; part < parts; ++part)
+    for (uint64_t part = 0; part < parts; ++part)
       for (uint32_t source = 0; source < topology.ranks; ++source) {
         if (chunksOf[source].empty())
           continue;
         setLengths(weightsOf(load, std::max(1.0, pressure()) * share));
         findPaths(source);
-        for (size_t i = (part + source) % parts; i < chunksOf[source].size(); i += parts)
+        for (uint64_t i = (part + source) % parts; i < chunksOf[source].size(); i += parts)
           reroute(chunksOf[source][i]);
       }
+    if (const double now = pressure(); now < leastPressure && pass != 0)
+      leastPressure = now, best = routes;
   }
+  routes = best.empty() ? routes : std::move(best);
+  std::fill(load.begin(), load.end(), 0);
+  for (const std::vector<uint32_t> &route : routes)
+    addLoad(route, 1, load);
 }
 
 /// Adds up the loads of shortest paths, and averages the weights that follow from these sums.
@@ -160,6 +176,16 @@ void Spread::prove(const std::function<bool()> &stops) {
     if (phase == 20 || phase == 60)
       std::fill(average.begin(), average.end(), 0); // the first weights are far from the best
   }
+}
+
+uint32_t Spread::urgency(uint32_t link) const {
+  constexpr double most = 15;
+  double share = load[link] / capacity[link];
+  for (uint32_t i = boundsOf.begin[link]; i < boundsOf.begin[link + 1]; ++i) {
+    const uint32_t bound = topology.linkCount() + boundsOf.bounds[i];
+    share = std::max(share, load[bound] / capacity[bound]);
+  }
+  return 1 + static_cast<uint32_t>(most * share / std::max(1.0, pressure()));
 }
 
 void Spread::run(const std::function<bool()> &stops) {

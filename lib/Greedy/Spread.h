@@ -18,6 +18,8 @@ public:
 
   /// Returns the links of the chunk's route.
   const std::vector<uint32_t> &route(uint32_t chunk) const { return routes[chunk]; }
+  /// Returns 1 for an idle link, and up to 16 for a full one. Chunks with full links ahead should leave early.
+  uint32_t urgency(uint32_t link) const;
   /// No algorithm has fewer rounds. The bound follows from linear programming duality: with any lengths of links, the
   /// chunks need at least the sum of their distances, and a round provides at most the sum of capacities times lengths.
   uint64_t leastRounds() const { return least; }
