@@ -141,9 +141,55 @@ private:
       found.verdict = found.algorithm ? Verdict::Satisfiable : Verdict::Unknown;
       return found;
     });
-    if (const auto &found = trial.outcome.algorithm)
+    if (const auto &found = trial.outcome.algorithm) {
       trial.shape = {found->steps(), found->totalRounds()};
+      raiseBound(trial);
+      improveBySolver(trial);
+    }
     conclude(std::move(trial), begin);
+  }
+
+  /// Lets the solver look for fewer rounds, if the instance is so small that this takes a moment.
+  void improveBySolver(Trial &trial) {
+    constexpr uint64_t mostSends = 6000; // chunks times links times steps
+    const Task &task = trial.task;
+    const uint32_t parts = stride(task);
+    options.deadline = std::min(end, Clock::now() + std::chrono::seconds(10)); // conclude() restores it
+    while (line.roundsPerStep == 1 && trial.shape.rounds > std::max(task.least.rounds(), trial.flowRounds)) {
+      const uint32_t fewer = (trial.shape.rounds - 1) / parts;
+      if (fewer == 0 || uint64_t{task.direct.chunks()} * task.topology.linkCount() * fewer > mostSends)
+        return;
+      Outcome outcome = findBy(task, [&](const auto &on, const auto &demand) {
+        return solve(on, demand, {fewer, fewer}, options);
+      });
+      if (!outcome.algorithm) {
+        // Steps of several rounds can carry more than steps of one round only if bounds cover several links.
+        if (outcome.verdict == Verdict::Unsatisfiable && parts == 1 && task.topology.boundCount() == 0)
+          trial.flowRounds = trial.shape.rounds;
+        return;
+      }
+      trial.outcome = std::move(outcome);
+      trial.shape = {trial.outcome.algorithm->steps(), trial.outcome.algorithm->totalRounds()};
+    }
+  }
+
+  /// Raises the lower bound of the rounds by flow if the algorithm found does not meet the bound. The bound of an
+  /// Allreduce is the sum of those of its halves.
+  void raiseBound(Trial &trial) {
+    const Task &task = trial.task;
+    const auto isOver = [this] { return options.isOver(); };
+    if (trial.isFlow || trial.shape.rounds <= std::max<uint64_t>(task.least.rounds(), task.least.steps))
+      return;
+    const bool isDirect = task.derivation != Task::Derivation::Inverse,
+               isInverse = task.derivation != Task::Derivation::Direct;
+    uint64_t least = 0;
+    for (bool inverse : {false, true})
+      if (inverse ? isInverse : isDirect) {
+        const topology::Topology on = inverse ? topology::reversed(task.topology) : task.topology;
+        const Bounds bounds = lowerBounds(on, task.direct, isOver);
+        least += flow::leastRounds(on, task.direct, std::max<uint64_t>(bounds.rounds(), bounds.steps), isOver);
+      }
+    trial.flowRounds = std::max(trial.flowRounds, least);
   }
 
   std::optional<algorithm::Algorithm> findByFlow(const topology::Topology &on, const algorithm::Demand &demand,

@@ -33,4 +33,10 @@ bool applies(const algorithm::Demand &demand);
 /// Deterministic.
 Result search(const topology::Topology &topology, const algorithm::Demand &demand, const Options &options);
 
+/// Returns a lower bound on the rounds for any demand without reductions, at least `from`. The chunks that a rank wants
+/// are a Gather to this rank, and need as many rounds. Examines as many ranks as fit into some seconds, those with the
+/// most chunks for their links first.
+uint64_t leastRounds(const topology::Topology &topology, const algorithm::Demand &demand, uint64_t from,
+                     const std::function<bool()> &stops);
+
 } // namespace gc3::flow

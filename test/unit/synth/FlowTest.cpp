@@ -205,6 +205,34 @@ TEST(Flow, AvoidsThinLinks) {
   EXPECT_EQ(result.leastRounds, 4u);
 }
 
+/// The bound for any demand is valid.
+TEST(Flow, BoundsOtherCollectives) {
+  Dice dice(13);
+  for (int i = 0; i < 60; ++i) {
+    const uint32_t ranks = 3 + dice.below(2);
+    topology::Topology topology = oneWay(dice, ranks, dice.below(4));
+    if (i % 2 == 0)
+      addShared(dice, topology);
+    Problem problem("line:" + std::to_string(ranks),
+                    "allgather(ranks = " + std::to_string(ranks) + ", chunks = 1, inplace = inplace)");
+    problem.topology = topology;
+    const Bounds bounds = lowerBounds(topology, problem.demand);
+    const uint64_t before = std::max<uint64_t>(bounds.rounds(), bounds.steps);
+    const auto least = static_cast<uint32_t>(flow::leastRounds(topology, problem.demand, before, {}));
+    synth::BruteForce all(topology, problem.demand);
+    for (uint32_t steps = 1; steps < least && least < 6; ++steps)
+      EXPECT_FALSE(all.isPossible(steps, least - 1)) << i;
+  }
+}
+
+/// The time of the way from machine to machine, and the time to copy a chunk, count for the bound.
+TEST(Flow, RaisesTheBoundOfOtherCollectives) {
+  const Problem gather("4*dgx-h100", "allgather(ranks = 32, chunks = 1, inplace = inplace)");
+  EXPECT_EQ(flow::leastRounds(gather.topology, gather.demand, 2, {}), 3u);
+  const Problem broadcast("dgx2", rooted("broadcast", 16, 0, 1));
+  EXPECT_EQ(flow::leastRounds(broadcast.topology, broadcast.demand, 1, {}), 2u) << "a rank sends six chunks in a round";
+}
+
 TEST(Flow, RoundsPerStep) {
   flow::Options options;
   const Problem problem("torus:4x4", rooted("gather", 16, 3, 8));
