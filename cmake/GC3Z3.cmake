@@ -1,6 +1,6 @@
-# Decides whether this build has synthesis, which needs Z3. GC3_SYNTH: AUTO builds it if Z3 is found, ON requires it,
-# OFF omits it. Without Z3 there is no gc3-synth; everything else builds.
-set(GC3_SYNTH AUTO CACHE STRING "Build gc3-synth: AUTO (where Z3 is found), ON, OFF")
+# Decides whether this build has synthesis, which needs Z3 and LEMON. GC3_SYNTH: AUTO builds it if both are found, ON
+# requires them, OFF omits it. Without them there is no gc3-synth; everything else builds.
+set(GC3_SYNTH AUTO CACHE STRING "Build gc3-synth: AUTO (where Z3 and LEMON are found), ON, OFF")
 set_property(CACHE GC3_SYNTH PROPERTY STRINGS AUTO ON OFF)
 if(NOT GC3_SYNTH MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "GC3_SYNTH is '${GC3_SYNTH}'; it can be AUTO, ON or OFF")
@@ -10,20 +10,23 @@ set(GC3_HAS_SYNTH OFF)
 if(GC3_COMPILER AND NOT GC3_SYNTH STREQUAL "OFF")
   find_path(GC3_Z3_INCLUDE z3++.h)
   find_library(GC3_Z3_LIBRARY z3)
-  if(GC3_Z3_INCLUDE AND GC3_Z3_LIBRARY)
+  find_path(GC3_LEMON_INCLUDE lemon/preflow.h)
+  if(GC3_Z3_INCLUDE AND GC3_Z3_LIBRARY AND GC3_LEMON_INCLUDE)
     add_library(GC3Z3 INTERFACE)
     target_include_directories(GC3Z3 SYSTEM INTERFACE "${GC3_Z3_INCLUDE}")
     target_link_libraries(GC3Z3 INTERFACE "${GC3_Z3_LIBRARY}")
+    add_library(GC3Lemon INTERFACE) # headers only
+    target_include_directories(GC3Lemon SYSTEM INTERFACE "${GC3_LEMON_INCLUDE}")
     set(GC3_HAS_SYNTH ON)
   endif()
 endif()
 
 if(GC3_HAS_SYNTH)
-  message(STATUS "Z3 in ${GC3_Z3_LIBRARY}: building gc3-synth")
+  message(STATUS "Z3 in ${GC3_Z3_LIBRARY}, LEMON in ${GC3_LEMON_INCLUDE}: building gc3-synth")
 elseif(NOT GC3_COMPILER OR GC3_SYNTH STREQUAL "OFF")
-  message(STATUS "Z3: OFF, building without gc3-synth")
+  message(STATUS "GC3_SYNTH: OFF, building without gc3-synth")
 elseif(GC3_SYNTH STREQUAL "ON")
-  message(FATAL_ERROR "GC3_SYNTH is ON, but Z3 was not found (Debian's libz3-dev); CMAKE_PREFIX_PATH says where it is")
+  message(FATAL_ERROR "GC3_SYNTH is ON, but Z3 or LEMON was not found (Debian's libz3-dev, liblemon-dev); CMAKE_PREFIX_PATH says where they are")
 else()
-  message(STATUS "Z3: not found, building WITHOUT gc3-synth; GC3_SYNTH=ON demands it")
+  message(STATUS "Z3 or LEMON: not found, building WITHOUT gc3-synth; GC3_SYNTH=ON demands them")
 endif()

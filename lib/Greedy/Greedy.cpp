@@ -4,6 +4,7 @@
 #include "Compose.h"
 #include "Flood.h"
 #include "Route.h"
+#include "Spread.h"
 #include "Symmetric.h"
 #include "gc3/Algorithm/Bounds.h"
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <type_traits>
 
 namespace gc3::greedy {
 
@@ -23,6 +25,13 @@ namespace {
 bool areWantedEverywhere(const Demand &demand) {
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
     if (!isWantedEverywhere(demand, chunk))
+      return false;
+  return true;
+}
+
+bool hasOneTargetEach(const Demand &demand) {
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+    if (const auto targets = demand.targetsOf(chunk); targets.empty() || targets.front().rank != targets.back().rank)
       return false;
   return true;
 }
@@ -57,6 +66,8 @@ public:
     std::vector<uint32_t> each(topology.ranks);
     std::iota(each.begin(), each.end(), 0);
     searchIn(topology, demand, each, 1, [](Algorithm &&found) { return std::move(found); });
+    if (best && !isOver() && hasOneTargetEach(demand))
+      searchSpread();
     return std::move(best);
   }
 
@@ -87,6 +98,35 @@ private:
       keep(bestOf(std::move(*composed), limits));
   }
 
+  /// Sends chunks along routes that use the links evenly.
+  void searchSpread() {
+    constexpr uint64_t mostWork = 2'000'000'000; // about ten seconds
+    if (uint64_t{topology.ranks} * topology.linkCount() * topology.ranks > mostWork)
+      return;
+    Spread spread(topology, demand);
+    spread.run(options.stops);
+    bound = std::max(bound, static_cast<uint32_t>(spread.leastRounds()));
+    if (options.leastRounds)
+      *options.leastRounds = spread.leastRounds();
+    std::vector<uint32_t> sources, urgency;
+    for (uint32_t link = 0; link < topology.linkCount(); ++link)
+      urgency.push_back(spread.urgency(link));
+    for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+      sources.push_back(demand.sourcesOf(chunk)[0].rank);
+    std::optional<Algorithm> kept = bestOf(
+        [&](Random &random, const std::function<bool()> &stops, Algorithm &found) {
+          Trees trees(topology, sources, options.roundsPerStep);
+          const bool isUrgencyUsed = random.below(2) != 0; // each order is the better one on some topologies
+          for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+            for (uint32_t link : spread.route(chunk))
+              trees.add(chunk, link, isUrgencyUsed ? urgency[link] : 1);
+          return trees.run(random, stops, found);
+        },
+        topology);
+    if (kept && isBetter(*kept, *best))
+      best = std::move(kept);
+  }
+
   /// Returns the best of several tries. Ends early if a try reaches the lower bound of rounds.
   template <typename Method>
   std::optional<Algorithm> bestOf(Method method, const Topology &limits) {
@@ -98,8 +138,11 @@ private:
     for (uint64_t t = 0; t < tries; ++t) {
       Random random(options.seed + t);
       Algorithm found;
-      end = method.run(
-          random, [&] { return found.sends.size() > sendLimit || (options.stops && options.stops()); }, found);
+      const auto stops = [&] { return found.sends.size() > sendLimit || (options.stops && options.stops()); };
+      if constexpr (std::is_invocable_v<Method, Random &, const std::function<bool()> &, Algorithm &>)
+        end = method(random, stops, found);
+      else
+        end = method.run(random, stops, found);
       if (found.sends.size() > sendLimit)
         throw std::length_error("the algorithm has more than " + std::to_string(MostSends) +
                                 " sends, the most operations that gc3c accepts in a file");

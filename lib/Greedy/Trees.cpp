@@ -26,7 +26,7 @@ void Trees::measure() {
     for (; end < edges.size() && edges[end].chunk == chunk; ++end)
       hops[fromOf(edges[end])] = hops[topology.links[edges[end].link].to] = 0;
     for (uint32_t i = end; i-- > begin;) {
-      edges[i].hops = hops[topology.links[edges[i].link].to] + 1;
+      edges[i].hops += hops[topology.links[edges[i].link].to];
       hops[fromOf(edges[i])] = std::max(hops[fromOf(edges[i])], edges[i].hops);
     }
     std::stable_sort(edges.begin() + begin, edges.begin() + end,
@@ -42,8 +42,8 @@ void Trees::offer(uint32_t chunk, uint32_t rank, uint32_t step, Random &random) 
                                [&](const Edge &a, uint32_t from) { return fromOf(a) < from; });
   for (; edge != end && fromOf(*edge) == rank; ++edge) {
     auto &heap = offers[edge->link];
-    const uint64_t hops = std::min(edge->hops, 0xffu), early = 0xffff - std::min(step, 0xffffu);
-    heap.push_back(hops << 56 | early << 40 | uint64_t{random.below(1 << 8)} << 32 |
+    const uint64_t hops = std::min(edge->hops, 0xfffu), early = 0x3fff - std::min(step, 0x3fffu);
+    heap.push_back(hops << 52 | early << 38 | uint64_t{random.below(1 << 6)} << 32 |
                    static_cast<uint64_t>(edge - edges.begin()));
     std::push_heap(heap.begin(), heap.end());
   }

@@ -17,7 +17,8 @@ public:
   Trees(const topology::Topology &topology, std::vector<uint32_t> sources, uint32_t roundsPerStep);
 
   /// Adds a link to the chunk's tree. The link must begin at the source or at the end of a link that was added before.
-  void add(uint32_t chunk, uint32_t link) { edges.push_back({chunk, link, 0}); }
+  /// `length` is the length of the link for the order of chunks.
+  void add(uint32_t chunk, uint32_t link, uint32_t length = 1) { edges.push_back({chunk, link, length}); }
 
   /// Sends each chunk along its whole tree. Must be called only once.
   End run(Random &random, const std::function<bool()> &stops, algorithm::Algorithm &found);
@@ -25,7 +26,7 @@ public:
 private:
   struct Edge {
     uint32_t chunk, link;
-    uint32_t hops; ///< number of hops from the start of the edge to the farthest leaf
+    uint32_t hops; ///< length of the edge; after measure(): from its start to the farthest leaf
   };
 
   uint32_t fromOf(const Edge &edge) const { return topology.links[edge.link].from; }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Solves one instance, finds the fewest steps, runs the greedy search, or runs the Pareto procedure of the paper
-// (algorithm 1). The Pareto procedure increases the number of steps. For each number it tries shapes with up to k more
-// rounds than steps, and finds the most chunks for each shape. It ends when a result is bandwidth-optimal, or at the
-// maximum number of steps.
+// Solves one instance, finds the fewest steps, runs a flow or the greedy search, or runs the Pareto procedure of the
+// paper (algorithm 1). The Pareto procedure increases the number of steps. For each number it tries shapes with up to k
+// more rounds than steps, and finds the most chunks for each shape. It ends when a result is bandwidth-optimal, or at
+// the maximum number of steps.
 #include "Search.h"
+#include "gc3/Flow/Flow.h"
 #include "gc3/Greedy/Greedy.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
@@ -99,6 +100,7 @@ private:
       }
     }
     trial.least = trial.task.least;
+    trial.least.atLeast = std::max(trial.least.atLeast, trial.flowRounds);
     isFound = trial.outcome.verdict == Verdict::Satisfiable;
     trial.fewestSteps = isFound && trial.cost.steps == trial.least.steps;
     trial.fewestRounds = isFound && trial.cost.rounds * trial.least.bandwidth == trial.least.crossing;
@@ -129,20 +131,98 @@ private:
       return;
     }
     const Clock::time_point begin = Clock::now();
-    greedy::Options greedyOptions;
-    greedyOptions.seed = line.seed, greedyOptions.tries = line.tries, greedyOptions.roundsPerStep = line.roundsPerStep;
-    greedyOptions.stops = [this] { return options.isOver(); };
     Trial trial;
     trial.task = only, trial.isGreedy = true;
     trial.outcome = findBy(only, [&](const auto &on, const auto &demand) {
       Outcome found;
-      found.algorithm = greedy::search(on, demand, greedyOptions);
+      if (flow::applies(demand))
+        found.algorithm = findByFlow(on, demand, trial);
+      if (!found.algorithm || (line.roundsPerStep == 1 && found.algorithm->totalRounds() > trial.flowRounds))
+        keepBetter(found.algorithm, findGreedily(on, demand, trial), trial);
       found.verdict = found.algorithm ? Verdict::Satisfiable : Verdict::Unknown;
       return found;
     });
-    if (const auto &found = trial.outcome.algorithm)
+    if (const auto &found = trial.outcome.algorithm) {
       trial.shape = {found->steps(), found->totalRounds()};
+      raiseBound(trial);
+      improveBySolver(trial);
+    }
     conclude(std::move(trial), begin);
+  }
+
+  /// Lets the solver look for fewer rounds, if the instance is so small that this takes a moment.
+  void improveBySolver(Trial &trial) {
+    constexpr uint64_t mostSends = 6000; // chunks times links times steps
+    const Task &task = trial.task;
+    const uint32_t parts = stride(task);
+    options.deadline = std::min(end, Clock::now() + std::chrono::seconds(10)); // conclude() restores it
+    while (line.roundsPerStep == 1 && trial.shape.rounds > std::max(task.least.rounds(), trial.flowRounds)) {
+      const uint32_t fewer = (trial.shape.rounds - 1) / parts;
+      if (fewer == 0 || uint64_t{task.direct.chunks()} * task.topology.linkCount() * fewer > mostSends)
+        return;
+      Outcome outcome = findBy(task, [&](const auto &on, const auto &demand) {
+        return solve(on, demand, {fewer, fewer}, options);
+      });
+      if (!outcome.algorithm) {
+        // Steps of several rounds can carry more than steps of one round only if bounds cover several links.
+        if (outcome.verdict == Verdict::Unsatisfiable && parts == 1 && task.topology.boundCount() == 0)
+          trial.flowRounds = trial.shape.rounds;
+        return;
+      }
+      trial.outcome = std::move(outcome);
+      trial.shape = {trial.outcome.algorithm->steps(), trial.outcome.algorithm->totalRounds()};
+    }
+  }
+
+  /// Raises the lower bound of the rounds by flow if the algorithm found does not meet the bound. The bound of an
+  /// Allreduce is the sum of those of its halves.
+  void raiseBound(Trial &trial) {
+    const Task &task = trial.task;
+    const auto isOver = [this] { return options.isOver(); };
+    if (trial.isFlow || trial.shape.rounds <= std::max<uint64_t>(task.least.rounds(), task.least.steps))
+      return;
+    const bool isDirect = task.derivation != Task::Derivation::Inverse,
+               isInverse = task.derivation != Task::Derivation::Direct;
+    uint64_t least = 0;
+    for (bool inverse : {false, true})
+      if (inverse ? isInverse : isDirect) {
+        const topology::Topology on = inverse ? topology::reversed(task.topology) : task.topology;
+        const Bounds bounds = lowerBounds(on, task.direct, isOver);
+        least += flow::leastRounds(on, task.direct, std::max<uint64_t>(bounds.rounds(), bounds.steps), isOver);
+      }
+    trial.flowRounds = std::max(trial.flowRounds, least);
+  }
+
+  std::optional<algorithm::Algorithm> findByFlow(const topology::Topology &on, const algorithm::Demand &demand,
+                                                 Trial &trial) {
+    flow::Options flowOptions;
+    flowOptions.roundsPerStep = line.roundsPerStep, flowOptions.mostSends = greedy::MostSends;
+    flowOptions.stops = [this] { return options.isOver(); };
+    flow::Result result = flow::search(on, demand, flowOptions);
+    trial.flowRounds = result.leastRounds;
+    trial.isFlow = result.algorithm.has_value();
+    return std::move(result.algorithm);
+  }
+
+  std::optional<algorithm::Algorithm> findGreedily(const topology::Topology &on, const algorithm::Demand &demand,
+                                                   Trial &trial) {
+    greedy::Options greedyOptions;
+    greedyOptions.seed = line.seed, greedyOptions.tries = line.tries, greedyOptions.roundsPerStep = line.roundsPerStep;
+    greedyOptions.stops = [this] { return options.isOver(); };
+    uint64_t leastRounds = 0;
+    greedyOptions.leastRounds = &leastRounds;
+    std::optional<algorithm::Algorithm> found = greedy::search(on, demand, greedyOptions);
+    trial.flowRounds = std::max(trial.flowRounds, leastRounds);
+    return found;
+  }
+
+  /// Keeps the algorithm of the flow unless the greedy search's has fewer rounds.
+  static void keepBetter(std::optional<algorithm::Algorithm> &best, std::optional<algorithm::Algorithm> other,
+                         Trial &trial) {
+    if (!other || (best && best->totalRounds() <= other->totalRounds()))
+      return;
+    best = std::move(other);
+    trial.isFlow = false;
   }
 
   /// Tries increasing numbers of steps until one has an algorithm. All smaller numbers are then excluded, unless a

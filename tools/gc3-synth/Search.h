@@ -17,8 +17,10 @@ struct Trial {
   double seconds = 0;
   Bounds least;
   bool fewestSteps = false, fewestRounds = false; ///< proven optimal by the bounds
-  bool isGreedy = false;
-  std::optional<uint64_t> tries; ///< tries of the solver so far; set only while it runs
+  bool isGreedy = false;                          ///< found by the greedy search or by flow, without a requested shape
+  bool isFlow = false;                            ///< found by flow
+  uint64_t flowRounds = 0;                        ///< flow proves that no algorithm has fewer rounds
+  std::optional<uint64_t> tries;                  ///< tries of the solver so far; set only while it runs
 };
 
 struct Result {

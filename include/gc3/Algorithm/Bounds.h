@@ -5,6 +5,7 @@
 
 #include "gc3/Algorithm/Demand.h"
 #include "gc3/Topology/Topology.h"
+#include <algorithm>
 #include <functional>
 
 namespace gc3::algorithm {
@@ -16,8 +17,9 @@ struct Bounds {
   /// sends that must use some set of links by the number of chunks that these links carry together in a round. It is in
   /// lowest terms.
   uint64_t crossing = 0, bandwidth = 1;
+  uint64_t atLeast = 0; ///< another lower bound on the rounds, which does not grow in proportion to the chunks
 
-  uint64_t rounds() const { return (crossing + bandwidth - 1) / bandwidth; }
+  uint64_t rounds() const { return std::max((crossing + bandwidth - 1) / bandwidth, atLeast); }
 };
 
 /// Returns bounds for a demand without reductions on a connected topology. Counts the chunks that must leave and enter

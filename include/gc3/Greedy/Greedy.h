@@ -4,7 +4,8 @@
 // chunks or long paths, and otherwise chooses at random. This is link-chunk matching on the time-expanded topology, as
 // in TACOS (MICRO 2024). If all points of a lattice can send in the same way, the search first handles only one point.
 // If all ranks need all chunks and the links divide the ranks into machines, the search also combines an algorithm
-// between the machines with algorithms inside them.
+// between the machines with algorithms inside them. If each chunk has one target, the search also spreads the paths of
+// chunks over the links.
 #pragma once
 
 #include "gc3/Algorithm/Algorithm.h"
@@ -20,6 +21,7 @@ struct Options {
                                ///< only in the step after it arrived, so links are idle more often
   std::function<bool()> stops; ///< called several times a second, and after each step of a try; once it returns true,
                                ///< the search ends and returns the best result so far
+  uint64_t *leastRounds = nullptr; ///< if not null, receives a lower bound on the rounds if the search finds one
 };
 
 /// Maximum number of ranks of a topology. The search stores the distance between every two ranks.

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Scatter is a Gather on the reversed topology, backwards in time. So the search handles only chunks that go to one
+// rank.
+#include "gc3/Flow/Flow.h"
+#include "FewSteps.h"
+#include "Sends.h"
+#include "gc3/Algorithm/Bounds.h"
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace gc3::flow {
+
+using algorithm::Algorithm;
+using algorithm::Demand;
+using topology::Topology;
+
+namespace {
+
+uint32_t sourceOf(const Demand &demand, uint32_t chunk) {
+  return demand.sourcesOf(chunk)[0].rank;
+}
+
+uint32_t targetOf(const Demand &demand, uint32_t chunk) {
+  return demand.targetsOf(chunk)[0].rank;
+}
+
+/// Returns true if `rankOf` returns the same rank for all chunks.
+bool isOneRank(const Demand &demand, uint32_t (*rankOf)(const Demand &, uint32_t)) {
+  for (uint32_t chunk = 1; chunk < demand.chunks(); ++chunk)
+    if (rankOf(demand, chunk) != rankOf(demand, 0))
+      return false;
+  return true;
+}
+
+/// Searches for chunks that go to the root of a step's graph.
+class GatherSearch {
+public:
+  /// `sources` has the rank on which each chunk starts.
+  GatherSearch(const StepGraph &graph, const std::vector<uint32_t> &sources, const Options &options)
+      : options(options), supply(supplyOf(graph, sources)), layers(graph, supply) {
+    for (uint32_t rank : sources)
+      farthest = std::max(farthest, graph.hops[rank]);
+  }
+
+  std::optional<Plan> run(uint64_t leastRounds) {
+    const uint32_t perStep = options.roundsPerStep;
+    least = static_cast<uint32_t>(std::max<uint64_t>(farthest, (leastRounds + perStep - 1) / perStep));
+    std::optional<Plan> plan = fewestEqualSteps(perStep);
+    if (!plan || perStep != 1 || plan->rounds.empty())
+      return plan;
+    const auto rounds = static_cast<uint32_t>(plan->rounds.size());
+    FewSteps few = fewSteps(layers, rounds, farthest, rounds - 1, options.stops);
+    leastSteps = few.least;
+    return few.plan ? std::move(few.plan) : std::move(plan);
+  }
+
+  /// No algorithm has fewer steps of `roundsPerStep` rounds.
+  uint32_t least = 0;
+  uint32_t leastSteps = 0;
+
+private:
+  static std::vector<uint32_t> supplyOf(const StepGraph &graph, const std::vector<uint32_t> &sources) {
+    std::vector<uint32_t> supply(graph.ranks, 0);
+    for (uint32_t rank : sources)
+      supply[rank] += rank != graph.root;
+    return supply;
+  }
+
+  /// Finds the fewest steps of `perStep` rounds each. Their number grows until it suffices; then the search halves the
+  /// interval between the last failure and the success.
+  std::optional<Plan> fewestEqualSteps(uint32_t perStep) {
+    std::optional<Plan> best;
+    uint32_t low = least; // every smaller number has failed
+    for (uint32_t steps = low, stride = 1; !best || low < best->rounds.size();) {
+      if (options.stops && options.stops())
+        return {};
+      const std::vector<uint32_t> rounds(steps, perStep);
+      Attempt attempt = layers.attempt(rounds);
+      if (attempt.loads) {
+        best = Plan{rounds, std::move(*attempt.loads)};
+      } else {
+        low = steps + 1;
+        least = attempt.cut ? low : least;
+      }
+      const auto success = best ? static_cast<uint32_t>(best->rounds.size()) : 0;
+      steps = best ? low + (success - low) / 2 : low + stride - 1;
+      stride *= 2;
+    }
+    return best;
+  }
+
+  const Options &options;
+  const std::vector<uint32_t> supply;
+  Layers layers;
+  uint32_t farthest = 0; ///< most hops of a chunk
+};
+
+} // namespace
+
+bool applies(const Demand &demand) {
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
+    const auto targets = demand.targetsOf(chunk);
+    if (demand.sourcesOf(chunk).size() != 1 || targets.empty() || targets.front().rank != targets.back().rank)
+      return false;
+  }
+  return demand.chunks() != 0 && (isOneRank(demand, targetOf) || isOneRank(demand, sourceOf));
+}
+
+Result search(const Topology &topology, const Demand &demand, const Options &options) {
+  const bool isGather = isOneRank(demand, targetOf);
+  const Topology &towards = isGather ? topology : reversed(topology);
+  const std::optional<StepGraph> graph = makeStepGraph(towards, isGather ? targetOf(demand, 0) : sourceOf(demand, 0));
+  const algorithm::Bounds bounds = lowerBounds(topology, demand, options.stops);
+  Result result;
+  result.leastRounds = std::max<uint64_t>(bounds.rounds(), bounds.steps);
+  if (!graph || (options.stops && options.stops()))
+    return result;
+  std::vector<uint32_t> sources;
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+    sources.push_back(isGather ? sourceOf(demand, chunk) : targetOf(demand, chunk));
+  uint64_t sends = 0;
+  for (uint32_t rank : sources)
+    sends += graph->hops[rank];
+  if (sends > options.mostSends)
+    throw std::length_error("the algorithm has more than " + std::to_string(options.mostSends) +
+                            " sends, the most operations that gc3c accepts in a file");
+  GatherSearch search(*graph, sources, options);
+  const std::optional<Plan> plan = search.run(result.leastRounds);
+  if (options.roundsPerStep == 1)
+    result.leastRounds = search.least;
+  result.leastSteps = search.leastSteps;
+  if (!plan)
+    return result;
+  Algorithm found = sendsOf(*graph, towards, sources, plan->rounds, plan->loads);
+  result.algorithm = withoutIdleRounds(towards, isGather ? found : reversed(found));
+  return result;
+}
+
+} // namespace gc3::flow
