@@ -58,6 +58,8 @@ if [ $deep = no ]; then exit; fi
 gc3c=build/release/tools/gc3c/gc3c
 say "Deep sweeps"
 GC3_DEEP=1 run_tests release -R '^lit$'
+GC3_DEEP=1 step deep-manual-blocks "the log has the program" build/release/test/unit/middle/middle-test \
+  --gtest_filter='*ManualBlocks*'
 step deep-random "the log has the program" python3 test/random/run.py --gc3c $gc3c --gc3-run build/release/tools/gc3-run/gc3-run \
   --seeds 10000 --jobs "$(nproc)"
 step deep-device "the log has the program" python3 test/device/run.py --gc3c $gc3c --emulate build/release/test/device/emulate \
