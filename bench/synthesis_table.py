@@ -6,7 +6,7 @@
 
 Prints, in Markdown, a row for each of 12 topologies and a column for each collective: rounds / bound = ratio. The
 random topologies have fixed seeds. --large prints Gather and Scatter on topologies of 300 to 1024 ranks instead, with
-processor seconds. Compiles each program that is not too large for a file, so gc3c proves it. Runs one process at a time.
+processor seconds. Compiles each program, so gc3c proves it. Runs one process at a time.
 """
 import argparse
 import json
@@ -84,7 +84,7 @@ def processor_seconds():
 
 
 def found(arguments, name, topology, collective, folder):
-    """Returns the trial of gc3-synth, and its processor seconds. Compiles the program in both placements."""
+    """Returns the trial of gc3-synth, and its processor seconds. Compiles the program."""
     path, program, report = f"{folder}/topology.json", f"{folder}/found.gc3", f"{folder}/found.json"
     if topology:
         with open(path, "w", encoding="utf-8") as file:

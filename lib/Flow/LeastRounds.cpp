@@ -2,6 +2,7 @@
 // Each rank that wants chunks is the root of a Gather. A minimum cut of its time-expanded network considers all sets of
 // ranks and the time of the way, which the bounds of lib/Algorithm do not.
 #include "Layers.h"
+#include "Rounds.h"
 #include "gc3/Flow/Flow.h"
 #include "gc3/Topology/Lattice.h"
 #include <algorithm>
@@ -97,6 +98,13 @@ uint64_t leastRounds(const topology::Topology &topology, const algorithm::Demand
     if (!graph)
       return least;
     Layers layers(*graph, supplies[root]);
+    // Few steps make a small network. If they suffice, single rounds do, too.
+    const auto all = static_cast<uint32_t>(least);
+    const uint32_t steps = std::min(all, 2 * *std::max_element(graph->hops.begin(), graph->hops.end()));
+    if (steps != 0 && layers.attempt(Rounds(steps, all, layers.chunks()).growing(1)).loads) {
+      work += layers.work();
+      continue;
+    }
     while (true) {
       if (work + layers.work() + graph->arcs.size() * least > mostWork || (stops && stops()))
         return least;

@@ -152,7 +152,7 @@ private:
 
   /// Lets the solver look for fewer rounds, if the instance is so small that this takes a moment.
   void improveBySolver(Trial &trial) {
-    constexpr uint64_t mostSends = 6000; // chunks times links times steps
+    constexpr uint64_t mostSends = 7000; // chunks times links times steps
     const Task &task = trial.task;
     const uint32_t parts = stride(task);
     options.deadline = std::min(end, Clock::now() + std::chrono::seconds(10)); // conclude() restores it
