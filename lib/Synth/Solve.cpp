@@ -51,13 +51,14 @@ public:
   Outcome run() {
     constexpr uint32_t firstConflicts = 1000, triesOfEachLength = 2;
     uint32_t conflicts = firstConflicts;
-    uint64_t tries = 0;
+    uint64_t tries = 0, spent = 0;
     for (uint32_t round = 0;; ++round) {
       for (Attempt &attempt : attempts) {
         if (attempt.isRefuted)
           continue;
-        if (options.isOver())
+        if (options.isOver() || spent >= options.maxConflicts)
           return {};
+        spent += conflicts;
         if (options.reportTry)
           options.reportTry(tries++);
         Outcome outcome = tryOnce(attempt, options.seed + round, conflicts);

@@ -57,11 +57,11 @@ struct Table {
       cl::desc("With --least-steps and --pareto: at most this many steps (default: the lower bound plus ten)"),
       cl::value_desc("n"), cl::init(0), cl::cat(goal)};
 
-  cl::opt<std::string> method{
-      "method",
-      cl::desc("solver: an exact search, up to some 16 ranks; greedy: few rounds, for thousands of ranks (default: "
-               "solver with --steps, --least-steps or --pareto, else greedy)"),
-      cl::value_desc("name"), cl::cat(search)};
+  cl::opt<std::string> method{"method",
+                              cl::desc("solver: an exact search, up to some 16 ranks; greedy: few rounds, for "
+                                       "thousands of ranks, by flow where possible (default: "
+                                       "solver with --steps, --least-steps or --pareto, else greedy)"),
+                              cl::value_desc("name"), cl::cat(search)};
   cl::opt<unsigned> tries{
       "tries",
       cl::desc(

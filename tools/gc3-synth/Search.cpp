@@ -155,13 +155,14 @@ private:
     constexpr uint64_t mostSends = 7000; // chunks times links times steps
     const Task &task = trial.task;
     const uint32_t parts = stride(task);
-    options.deadline = std::min(end, Clock::now() + std::chrono::seconds(10)); // conclude() restores it
+    synth::Options limited = options;
+    limited.maxConflicts = 60000; // some seconds
     while (line.roundsPerStep == 1 && trial.shape.rounds > std::max(task.least.rounds(), trial.flowRounds)) {
       const uint32_t fewer = (trial.shape.rounds - 1) / parts;
       if (fewer == 0 || uint64_t{task.direct.chunks()} * task.topology.linkCount() * fewer > mostSends)
         return;
       Outcome outcome = findBy(task, [&](const auto &on, const auto &demand) {
-        return solve(on, demand, {fewer, fewer}, options);
+        return solve(on, demand, {fewer, fewer}, limited);
       });
       if (!outcome.algorithm) {
         // Steps of several rounds can carry more than steps of one round only if bounds cover several links.

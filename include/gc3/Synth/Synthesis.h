@@ -27,6 +27,7 @@ enum class Verdict : uint8_t { Satisfiable, Unsatisfiable, Unknown };
 struct Options {
   uint32_t seed = 0; ///< the result depends only on the instance and the seed, not on the speed of the computer
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  uint64_t maxConflicts = UINT64_MAX; ///< total of the conflict limits of all tries; the search then ends with Unknown
   const std::atomic<bool> *interrupted = nullptr; ///< checked several times a second; null: never interrupted
 
   std::function<void(uint64_t)> reportTry; ///< called before each try with the number of earlier tries; may be empty
