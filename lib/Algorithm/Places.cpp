@@ -71,10 +71,10 @@ private:
     return a.rank == b.rank && a.buffer == b.buffer && a.index == b.index;
   }
 
-  /// Returns true if storing `chunk` at `location` on its arrival would overwrite an input chunk that the rank sends in
-  /// the same step or later. If another input chunk lies at `location`, also returns true in two more cases: one of the
-  /// two chunks is a sum, because sums accumulate in the input; or the rank has `chunk` from the start, because
-  /// prepare() would copy `chunk` before all sends.
+  /// Returns true if `chunk`, stored at `location` on its arrival, would overwrite another input chunk too early. There
+  /// are three cases. First, the rank sends the other chunk in the same step or later. Second, one of the two chunks is
+  /// a sum, because sums accumulate in the input. Third, the rank has `chunk` from the start, because prepare() would
+  /// copy `chunk` before all sends.
   bool overwritesInput(const Location &location, uint32_t chunk) {
     if (!collective.inPlace() || collective.aliases[location.rank].kind == ir::RankAlias::None)
       return false;

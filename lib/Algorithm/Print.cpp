@@ -63,7 +63,7 @@ private:
   void loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent);
 
   /// Returns true if the chunks of `next` directly follow the chunks of `op`, so that one operation can move both. In a
-  /// loop, merged chunks must not cross the end of a block: on some rank the block is the last one of the buffer, and
+  /// loop, merged chunks must not cross the end of a block. On some rank, this block is the last one of the buffer, and
   /// the next block is the first one.
   bool continues(const Operation &op, const Operation &next, bool inLoop) const {
     auto follows = [&](const Location &a, const Location &b) {

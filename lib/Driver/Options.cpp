@@ -227,7 +227,7 @@ static unsigned bit(From from) {
   return 1u << static_cast<unsigned>(from);
 }
 
-/// The bit of one more kind of input: a bundle that is only printed (--dump).
+/// The bit of an input kind that From does not have: a bundle that gc3c only prints (--dump).
 static constexpr unsigned dumped = 1u << (static_cast<unsigned>(From::Bundle) + 1);
 
 /// Returns the set of kinds that the inputs can have according to the command line.

@@ -8,7 +8,7 @@
 
 namespace gc3::driver {
 
-/// Returns the budgets for texts of IRs and for bundles, which gc3c reads without evaluating a program.
+/// Returns the budgets for reading IR texts and bundles. gc3c reads these inputs without evaluating a program.
 ir::ReadOptions readOptions(const Options &options);
 
 class Pipeline {

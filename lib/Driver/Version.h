@@ -5,7 +5,7 @@
 
 namespace gc3::driver {
 
-/// Returns text such as "gc3c 0.1.0". Bundles contain it as their producer.
+/// Returns text such as "gc3c 0.1.0". A bundle stores this text as the name of its producer.
 std::string version();
 
 } // namespace gc3::driver

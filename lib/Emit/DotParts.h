@@ -21,8 +21,9 @@ void beginGraph(llvm::raw_ostream &out, const char *level, const ir::ProgramInfo
 /// Writes the beginning of `subgraph cluster_ID` with a label, indented by `depth` levels.
 void beginCluster(llvm::raw_ostream &out, unsigned depth, const std::string &id, llvm::StringRef name);
 
-/// Return the attributes of edges: for a dependency, true or false; for a message on a channel. While chains have no
-/// channel yet, `channel` is the number of the chain.
+/// dependencyStyle() returns the attributes of the edge of a false or true dependency. messageStyle() returns the
+/// attributes of the edge of a message on `channel`. While chains have no channel yet, `channel` is the number of the
+/// chain.
 const char *dependencyStyle(bool isFalse);
 std::string messageStyle(uint32_t channel);
 

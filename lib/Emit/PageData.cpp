@@ -203,8 +203,8 @@ void DataWriter::site(SourceRange range, uint32_t file) {
   });
 }
 
-/// Writes sites and files. The first file is the file of the program itself; then follow the other files that steps
-/// come from.
+/// Writes sites and files. The first file is the file of the program itself. The other files that steps come from
+/// follow.
 void DataWriter::source() {
   fileOf(info.nameRange);
   std::vector<uint8_t> used(info.sites.size());

@@ -25,7 +25,7 @@ std::optional<Symmetric> Symmetric::find(const Topology &topology, const Demand 
 }
 
 /// Sorts the chunks of each point by their source and targets relative to the point. Returns false if two points have
-/// different chunks, or if stopped.
+/// different chunks, or if `stops` returns true.
 bool Symmetric::alignChunks(const Demand &demand, const std::function<bool()> &stops) {
   constexpr uint64_t workOfTarget = 16; // in units of StopCheck, because making and sorting the vectors is slow
   StopCheck stop(stops);

@@ -12,7 +12,8 @@ namespace gc3::greedy {
 
 class Symmetric {
 public:
-  /// Returns nothing if points differ in their links, or in the chunks that start there, or if stopped.
+  /// Returns nothing if points differ in their links, or in the chunks that start on them. Also returns nothing if
+  /// `stops` returns true.
   static std::optional<Symmetric> find(const topology::Topology &topology, const algorithm::Demand &demand,
                                        const std::function<bool()> &stops);
 

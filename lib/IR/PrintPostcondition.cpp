@@ -38,8 +38,8 @@ private:
 } // namespace
 
 /// Chooses a letter for each counter: r and g change ranks, c and b change chunks, q is the counter of a reduction. If
-/// exactly one loop changes the rank, and it does so by 1, its counter starts with the first rank. The text is then
-/// `output(r, ...)` without a constant. The same rule applies to the chunk.
+/// exactly one loop changes the rank, and each iteration adds 1, the loop's counter starts with the first rank. The
+/// text is then `output(r, ...)` without a constant. The same rule applies to the chunk.
 void ClausePrinter::chooseCounters(const Clause &clause) {
   uint32_t rankLoops = 0, indexLoops = 0;
   for (uint32_t i = 0; i != clause.loopCount; ++i) {

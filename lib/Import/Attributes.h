@@ -21,7 +21,8 @@ public:
   Attributes(const XmlTag &tag, Diagnostics &diags) : tag(tag), diags(diags) {}
 
   /// Returns the number in the attribute. If it is not in `first` to `last`, reports an error and returns `first`. If
-  /// the attribute is missing, returns `fallback`; without a fallback, reports an error and returns `first`.
+  /// the attribute is missing, returns `fallback`. If there is no fallback either, reports an error and returns
+  /// `first`.
   int64_t number(llvm::StringRef key, int64_t first, int64_t last, std::optional<int64_t> fallback = {}) const;
   /// Like number(), for ranges within 32 bits.
   uint32_t count(llvm::StringRef key, uint32_t first, uint32_t last, std::optional<uint32_t> fallback = {}) const {

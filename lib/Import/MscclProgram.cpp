@@ -67,8 +67,8 @@ private:
 
 } // namespace
 
-/// Checks the shape, and sets the number of slots per chunk. The file can cut buffers finer than the collective; then
-/// the file's chunks are slots.
+/// Checks the shape, and sets the number of slots per chunk. The file can cut buffers into more chunks than the
+/// collective does. In this case, the file's chunks are slots.
 bool Builder::checkShape() {
   const Collective &collective = info->collective;
   uint32_t ranks = algorithm.info.collective.ranks;

@@ -104,8 +104,8 @@ void Reader::readCollective(const Attributes &tag) {
   algorithm.collectiveRange = tag.tag.place("coll");
 }
 
-/// Reads whether the file serves in-place and out-of-place calls. A file without `outofplace` serves only one of the
-/// two.
+/// Reads whether the file serves in-place and out-of-place calls. A file without `outofplace` serves calls in place if
+/// `inplace` is set, else calls out of place.
 void Reader::readModes(const Attributes &tag) {
   unsigned before = diags.errorCount();
   algorithm.inPlace = tag.flag("inplace", false);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns chunk operations into instructions (GC3 sections 4.2 and 5.1). An operation with k parallel instances becomes k
-// operations; the j-th works on the j-th of k equal contiguous parts of the range. Chunks are cut into so many slots
-// that each such part is a whole number of slots. Dependencies are tracked again, on the slots: if operations have
-// different numbers of instances, the dependencies between instances differ from those between operations.
+// operations; the j-th works on the j-th of k equal contiguous parts of the range. All chunks are cut into the same
+// number of slots, so that each such part has a whole number of slots. This pass tracks the dependencies again, by
+// slot. If operations have different numbers of instances, the dependencies between instances differ from those between
+// operations.
 #include "Stages.h"
 #include "gc3/IR/SlotTracker.h"
 #include "gc3/Support/Diagnostics.h"

@@ -33,11 +33,11 @@ public:
   std::vector<Part> parts;
   ir::Dependencies edges;      ///< processing edges between numbers
   std::vector<uint8_t> wanted; ///< by number: 1 if it made a value that the postcondition requires at the end
-  /// By number: for a local copy that is left out, its only reader; for that reader, the copy; else None. Empty if no
-  /// copy is left out.
+  /// By number. If a local copy is left out, its entry is its only reader, and the reader's entry is the copy. All
+  /// other entries are None. Empty if no copy is left out.
   std::vector<uint32_t> forwarded;
-  /// By number: for a local reduce that is left out, the receive that combines its message itself; for that receive,
-  /// the reduce; else None. Empty if no reduce is left out.
+  /// By number. If a local reduce is left out, its entry is the receive that combines its message itself, and the
+  /// receive's entry is the reduce. All other entries are None. Empty if no reduce is left out.
   std::vector<uint32_t> merged;
 
   /// Returns the count of numbers, including gaps.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assigns channels (GC3 section 4.4). Messages of one chain share a channel, if one fits all of them: the first channel
-// on which the frames of the chain's connections fit together. If no channel does, the chain is cut where it is fused:
-// the channel that takes most messages gets them, and the rest of the chain gets a channel of its own.
+// Assigns channels (GC3 section 4.4). All messages of a chain get the first channel on which the frames of the chain's
+// connections fit together. If there is no such channel, the chain is cut at a fused instruction. The channel that can
+// take most messages gets these, and the rest of the chain gets a channel of its own.
 //
 // Directives restrict single messages. A message with a channel directive has this channel, a manual thread block
 // restricts the channels of a message (ManualBlocks.h), and each parallel instance has its own channels. The directive
@@ -143,9 +143,9 @@ Frames::Request ChannelAssigner::request(uint32_t index, uint32_t directive, uin
   return {.rank = instruction.rank, .channel = channel, .directive = directive, .site = instruction.site};
 }
 
-/// Places the sending side of the message that `sender` sends. The sender receives its own message over connection
-/// `incoming` in the same thread block; None if it does not receive, or is split. Returns false and changes nothing if
-/// the message does not fit.
+/// Places the sending side of the message that `sender` sends. `incoming` is the connection over which `sender`
+/// receives in the same thread block. It is None if `sender` only sends, or if the channel assigner splits the chain
+/// there. Returns false and changes nothing if the message does not fit.
 bool ChannelAssigner::placeMessage(uint32_t sender, uint32_t incoming, uint32_t channel) {
   uint32_t receiver = next(sender);
   size_t mark = result.frames.mark();

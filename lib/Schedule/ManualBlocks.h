@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations with a manual thread block ('sendtb', 'recvtb'), in groups. The operations of one group must have one
-// channel: a thread block has one channel, and a message has the channel of both its thread blocks. So an operation
-// with two manual thread blocks joins the groups of both.
+// channel, because a thread block has one channel, and a message has the channel of both its thread blocks. So an
+// operation with two manual thread blocks joins the groups of both.
 //
 // The scheduler must place these operations, but need not fuse them. It places the groups whose channel a directive
 // names before everything else. Each other group gets the channel of the first chain that has a message of it. Such a

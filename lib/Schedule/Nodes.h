@@ -84,8 +84,8 @@ public:
   /// stored data.
   ir::Instruction asScheduled(uint32_t node) const;
 
-  /// Returns true if `later`, which depends on the split node `first`, overwrites the data that the second half sends,
-  /// or is an rrs on which overwriting instructions depend.
+  /// Returns true if `later` overwrites the data that the second half of the split node `first` sends. Also returns
+  /// true if `later` is an rrs on which overwriting instructions depend. `later` must depend on `first`.
   bool overwrites(uint32_t later, uint32_t first) const;
 
 private:

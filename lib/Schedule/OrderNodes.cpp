@@ -8,17 +8,17 @@
 //
 // A segment is a message with the fused instructions that pass it on, up to the receive that ends it. Two rules ensure
 // progress, so that thread blocks that follow the order never deadlock. First, a message is sent only after its segment
-// is released: all dependencies of the segment's instructions on nodes outside the segment have run. Second, if no node
-// can run, a fused instruction is split. If a fused instruction waits for a slot, the scheduler splits this
-// instruction, which can then at least receive. Otherwise, the scheduler considers the segment whose message comes
+// is released. A segment is released when all nodes outside it on which its instructions depend have run. Second, if no
+// node can run, the scheduler splits a fused instruction. If a fused instruction waits for a slot, the scheduler splits
+// this instruction, which can then at least receive. Otherwise, the scheduler considers the segment whose message comes
 // first in the program, and splits the last instruction that its message can reach. This message can always be received
 // there: everything that the receive depends on comes earlier in the program and has run.
 //
-// Sends depend on little and come early. So a ring on which many chains begin is soon full: no message can be passed
-// on, and after splits only few messages move at a time. In this case, the scheduler computes the order again with
-// bubble flow control, a rule from networks. A message that will be passed on enters its first connection only if one
-// more slot stays free there, or if no other node can run. The first attempt omits this rule, because trees do not need
-// it and are slower with it.
+// Sends depend on little and come early. So if many chains begin on a ring, its connections are soon full, and no
+// message can be passed on. After splits, only few messages move at a time. In this case, the scheduler computes the
+// order again with bubble flow control, a rule from networks. A message that will be passed on enters its first
+// connection only if one more slot stays free there, or if no other node can run. The first attempt omits this rule,
+// because trees do not need it and are slower with it.
 //
 // If a program reuses a scratch slot, a message waits until the earlier uses of the slot have run on all ranks of the
 // message's route. It would suffice to order the message after these uses on each connection, but this would require

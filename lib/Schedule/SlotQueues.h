@@ -24,8 +24,8 @@ public:
   /// Adds a message to those in flight. Returns true if it is the oldest of its connection.
   bool enqueue(uint32_t receiver);
 
-  /// Nodes that a receive affects; each can be None: the receiver of the message that is now the oldest, and a node
-  /// that no longer waits for a slot.
+  /// The nodes that a receive affects. `receiver` receives the message that is now the oldest, and `waiter` no longer
+  /// waits for a slot. Each can be None.
   struct Freed {
     uint32_t receiver;
     uint32_t waiter;

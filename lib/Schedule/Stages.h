@@ -18,7 +18,7 @@ struct Channels {
   std::vector<uint32_t> connectionOf; ///< by instruction: connection of the message that it receives
 };
 
-/// Assigns a channel, and thereby a connection, to every message; splits fused instructions whose frames can't join. If
+/// Assigns a channel, and thereby a connection, to every message. Splits fused instructions whose frames can't join. If
 /// the frames of a chain conflict on all channels, opens another channel, but only while fewer than `newChannels` are
 /// in use. Returns nothing after an error.
 std::optional<Channels> assignChannels(Instructions &instructions, const Options &options, uint32_t newChannels,

@@ -31,7 +31,7 @@ SourceRange Machine::here() const {
   return function.ranges[static_cast<size_t>(current - function.code.data())];
 }
 
-/// Returns the place of the call in a frame below the top.
+/// Returns the place of the call that frame `caller` has made. The frame must lie below the top frame.
 SourceRange Machine::callIn(const Frame &caller) {
   return caller.function->ranges[static_cast<size_t>(caller.pc - caller.function->code.data())];
 }

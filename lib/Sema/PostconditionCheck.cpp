@@ -101,7 +101,8 @@ static std::optional<std::vector<Move>> routeOf(const llvm::SmallVectorImpl<ir::
   return route;
 }
 
-/// Follows the copies of the chunk at `at` backwards. Returns the reduction that made its value, or null.
+/// Follows the copies of the chunk at `at` backwards. Returns the reduction that made the chunk's value, or null if no
+/// reduction made it.
 static const ir::ChunkOp *lastReduction(const llvm::SmallVectorImpl<ir::ChunkOp> &ops, ir::Location at) {
   for (size_t i = ops.size(); i-- > 0;) {
     const ir::ChunkOp &op = ops[i];

@@ -172,8 +172,8 @@ std::vector<Term> Encoding::sendsOver(const std::vector<uint32_t> &links, uint32
   return terms;
 }
 
-/// C5: in each step, sends use at most the bandwidth of the step's rounds, and all of it if `isFull`. Omits rounds
-/// beyond the number that all possible sends can fill: they add no constraint, and would make sums large.
+/// C5: in each step, sends use at most the bandwidth of the step's rounds, and all of it if `isFull`. Omits rounds that
+/// the possible sends cannot fill. Such rounds add no constraint, and would make the sums large.
 void Encoding::addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwidth, bool isFull) {
   for (uint32_t step = 0; step < shape.steps; ++step) {
     std::vector<Term> sent = sendsOver(links, step), idle;

@@ -14,9 +14,9 @@ struct Automorphism {
   std::vector<uint32_t> ranks, links, bounds, chunks;
 };
 
-/// Returns generators of a group in which only the identity maps a rank to itself. A short search determines the group;
-/// each generator enlarges it. Returns no generators if some ranks differ from all others in their links or bounds (as
-/// a root does), or if there are more than 64 ranks.
+/// Returns generators of a group in which only the identity maps a rank to itself. A short search determines the group.
+/// Each generator enlarges the group. Returns no generators if some ranks differ from all others in their links or
+/// bounds (as a root does), or if there are more than 64 ranks.
 std::vector<Automorphism> freeGroup(const topology::Topology &topology, const algorithm::Demand &demand);
 
 /// Returns the ranks of a chunk's sources and then of its targets, mapped by `map` unless it is null. Chunks with equal

@@ -80,7 +80,7 @@ template <typename Domain>
 class Contents {
 public:
   using Value = typename Domain::Value;
-  /// The contents of a slot, or of one slot of a message.
+  /// The contents of a slot of a buffer, or of a slot of a message.
   struct Held {
     [[no_unique_address]] Value value = Domain::unset();
     uint32_t furthest = 0; ///< the largest restingPlace() of all slots in which the value, or a part of it, has been

@@ -153,8 +153,8 @@ uint32_t HappensBefore::impliedBy(StepOfBlock finished, uint32_t block) const {
   return steps == 0 ? 0 : sentBefore[number({peer, steps - 1})];
 }
 
-/// Returns true if the message that `receive` receives has passed through this rank before, at a time when `earlier`
-/// was over.
+/// Returns true if an earlier step of this rank passed on the message of `receive`, and `earlier` was over when that
+/// step ended.
 bool HappensBefore::passedAfter(StepOfBlock earlier, StepOfBlock receive) {
   if (visits.empty())
     makeVisits();
@@ -167,7 +167,7 @@ bool HappensBefore::passedAfter(StepOfBlock earlier, StepOfBlock receive) {
 }
 
 /// Searches all steps that are over when `later` begins. In each thread block, these are the steps up to the last one
-/// known to be over. Visits steps that are few messages away first: the result is usually near, and a full search may
+/// known to be over. Visits steps that are few messages away first. The result is usually near, and a full search may
 /// cover the whole program.
 HappensBefore::Answer HappensBefore::search(StepOfBlock earlier, StepOfBlock later) {
   llvm::DenseMap<uint32_t, uint32_t> searched; // by thread block: number of steps that the search has reached

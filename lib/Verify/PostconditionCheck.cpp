@@ -13,7 +13,7 @@ static std::string place(uint64_t key, uint32_t subdivision) {
   return "input(" + std::to_string(rank) + ", " + std::to_string(slot / subdivision) + ")";
 }
 
-/// Describes the difference between two values; with exact values, names at most a handful of contributions.
+/// Describes the difference between two values. For exact values, names the first few contributions that differ.
 static std::string difference(const HashDomain &, HashDomain::Value, HashDomain::Value, uint32_t) {
   return "holds the wrong contributions; --verify=exact names them";
 }

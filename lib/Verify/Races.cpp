@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds races rank by rank, in the order of one execution. Compares every read with the last write of its slot, and
-// every write with the reads since the last write, or with that write if there were none. Earlier accesses need no
-// comparison: if they were not over before that write, they raced with it. So a program in which one order shows no
-// race has no race in any order.
+// Finds races rank by rank, in the order of one execution. Compares every read with the last write of its slot.
+// Compares every write with the reads since the last write. If there were no such reads, compares the write with the
+// last write. Earlier accesses need no comparison, because they raced with the last write if they were not over before
+// it. So a program in which one order shows no race has no race in any order.
 #include "Stages.h"
 #include <tuple>
 
@@ -109,9 +109,9 @@ void RaceFinder::compare(uint32_t earlier) {
     reportUndecided(place);
 }
 
-/// Adds the current step to the slot's readers. The latest reader of a thread block represents all of its readers: a
-/// step that comes after the latest reader comes after all of them. An older entry that is not among the first few
-/// stays, outdated, until dropOutdatedReaders() drops all such entries.
+/// Adds the current step to the slot's readers. The latest reader of a thread block represents all of its readers,
+/// because a step that comes after the latest reader comes after all of them. If an older entry is not among the first
+/// few, it stays until dropOutdatedReaders() drops all outdated entries.
 void RaceFinder::addReader(Slot &slot) {
   static constexpr uint32_t few = 8;
   if (undecided)

@@ -19,8 +19,8 @@ Finding describeDeadlock(const ir::Program &program, const Connections &connecti
 /// Appends findings of kind Race, at most `options.maxFindings`, one for each pair of steps that race. Two steps of a
 /// rank race if both access a slot, at least one of them writes it, and no order of the two steps holds in every
 /// execution. The order only determines which pair is reported first. Linear in the slots that steps access, times the
-/// cost of HappensBefore::order. Its searches visit at most `options.maxSlots` / 8 places, plus 16 for each step; if
-/// these are not enough, appends a finding of kind TooLarge.
+/// cost of HappensBefore::order. Its searches visit at most `options.maxSlots` / 8 places, plus 16 for each step. If
+/// these are not enough, findRaces() appends a finding of kind TooLarge.
 void findRaces(const ir::Program &program, const Connections &connections, const Order &order, const Options &options,
                std::vector<Finding> &findings);
 

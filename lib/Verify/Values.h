@@ -11,7 +11,8 @@
 
 namespace gc3::verify {
 
-/// Returns the sum, or the largest number if the sum is larger: a multiplicity must not wrap around to a correct one.
+/// Returns the sum, or the largest number if the sum overflows. A wrong multiplicity must not wrap around to the
+/// correct one.
 template <typename Number>
 Number saturatingSum(Number a, Number b) {
   Number sum;

@@ -73,8 +73,8 @@ struct FullRun {
 
 } // namespace
 
-/// Returns nothing if the program does not end with `slots` slots. This is a finding only if `slots` is the program's
-/// own number. Also returns nothing, with a finding, if the program is too large.
+/// Returns nothing if the program deadlocks with `slots` FIFO slots per connection. Adds a finding for this deadlock
+/// only if `slots` equals the program's `fifoSlots`. If the program is too large, adds a finding and returns nothing.
 static std::optional<FullRun> runWith(const Program &program, const Connections &connections, uint32_t slots,
                                       const Options &options, Verdict &verdict) {
   Fifos fifos(program, connections, slots);
@@ -90,8 +90,8 @@ static std::optional<FullRun> runWith(const Program &program, const Connections 
   return std::nullopt;
 }
 
-/// Runs with few slots first, because the result is the same for every number of slots that suffices, and one or two
-/// slots nearly always suffice. Sets Verdict::minSlots.
+/// Runs with few slots first, because one or two slots nearly always suffice. The result is the same for every number
+/// of slots that suffices. Sets Verdict::minSlots.
 static std::optional<FullRun> runWithFewSlots(const Program &program, const Connections &connections,
                                               const Options &options, Verdict &verdict) {
   static constexpr uint32_t few = 2;

@@ -144,8 +144,9 @@ Outcome runOnStreams(const Sorted &sorted) {
   return first;
 }
 
-/// Runs round `round` of those worlds without streams that have not failed. Arrives in all calls. Then first completes
-/// the calls in which all other ranks have arrived, because these ranks may be waiting for this thread.
+/// Runs round `round` of the worlds that have no streams and have not failed. First arrives in all calls, then
+/// completes them. Begins with the calls in which all other ranks have arrived, because these ranks may be waiting for
+/// this thread.
 void runRound(std::vector<Rounds> &worlds, size_t round) {
   std::vector<std::pair<Rounds *, Backend::Arrival>> arrivals;
   std::vector<std::vector<core::RankRequest>> parts;

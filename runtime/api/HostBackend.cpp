@@ -18,8 +18,8 @@ using host::PreparedCall;
 using host::Sharing;
 
 namespace {
-/// A rank that waits for its peers first polls without pauses: the peers usually arrive before a pause would end. Then
-/// it polls with pauses. Then it sleeps, each time for longer.
+/// A rank that waits for its peers first polls without pauses, because the peers usually arrive before a pause would
+/// end. Then it polls with pauses. Finally it sleeps, and each sleep is longer than the previous one.
 constexpr unsigned pollsBeforePause = 100;
 constexpr unsigned pollsBeforeSleep = 4000;
 constexpr std::chrono::microseconds shortestSleep{50};
@@ -154,7 +154,7 @@ Outcome HostBackend::await(uint64_t number, size_t own) {
 
 /// Returns an error if a thread has decided that call `number` has timed out, else Success. If `due` is true and no
 /// thread has decided, tries to decide. A rank is missing if it was in no call after `timedOut` was set. A missing rank
-/// will announce no call: it sets `busy` before it reads `timedOut`, and all these accesses are sequentially
+/// will announce no call. It sets `busy` before it reads `timedOut`, and all these accesses are sequentially
 /// consistent, so it will see `timedOut`. A rank that is in a call may be about to announce itself, so this function
 /// then decides nothing. This function reads `busy` before the number. In the other order, a rank could announce itself
 /// and leave the call between the two loads, and would seem to be missing.

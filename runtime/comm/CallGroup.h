@@ -17,8 +17,8 @@ public:
   /// program runs does not run at all.
   ///
   /// - A thread can have several ranks of one communicator. The n-th calls of these ranks form one round. gc3 enqueues
-  ///   a round before the communicator's next round loads a program: another thread may make the same calls one by one,
-  ///   and wait for each call to end before it makes the next. Consecutive rounds that NCCL runs are merged into one
+  ///   a round before the communicator's next round loads a program. This matters if another thread makes the same
+  ///   calls one by one, and waits until each call has ended. Consecutive rounds that NCCL runs are merged into one
   ///   round.
   /// - A round of one communicator waits for another communicator only in two cases: NCCL runs the round, or the round
   ///   shares a stream with the other communicator. In these cases, if the other communicator is earlier in the group,

@@ -55,8 +55,8 @@ public:
   bool isDone() const { return next == rounds.size(); }
 
   // Functions for a queue of one rank, before merge():
-  /// Makes the rank begin to join, unless the stream of a call is captured: gc3 can create no resources during a
-  /// capture.
+  /// Makes the rank begin to join. Does nothing if the stream of a call is captured, because gc3 can create no
+  /// resources during a capture.
   void beginJoin();
   /// Chooses the programs of the calls. Does nothing while the rank is still joining.
   void decide(Fallback *fallback);

@@ -42,7 +42,7 @@ Outcome poll(const ChildCommunicator::CheckInterruption &checkInterruption, IsOv
 }
 
 /// Returns true if a communicator has no operation in progress. `queried` is the result of NCCL's query of the
-/// communicator, and `state` the state that the query returned. Returns an error if one of the two is an error.
+/// communicator, and `state` the state that the query returned. Returns an error if `queried` or `state` is an error.
 core::Result<bool> isComplete(Result queried, Result state, const std::string &doing) {
   if (queried == Result::Success && state == Result::InProgress)
     return false;

@@ -44,7 +44,7 @@ public:
   /// for other ranks there.
   bool isSplitting() const { return creation == Creation::Splitting; }
 
-  /// Returns the child; null if there is none.
+  /// Returns the child, or null if there is none.
   ncclapi::Comm get() const { return child; }
   /// Returns the communicator with which windows are registered: that of the LSA team after splitByTeam(), else the
   /// child.

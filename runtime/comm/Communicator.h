@@ -55,9 +55,10 @@ public:
   void beginJoin();
   /// Returns true while the communicator joins. Fails the communicator if its deadline has passed.
   bool isJoining();
-  /// Waits until the communicator has joined. Returns an error if it fails or is aborted.
+  /// Waits until the communicator has joined. Returns an error if the communicator fails or is aborted.
   core::Outcome awaitJoin();
-  /// Returns why NCCL runs all calls; Success if programs can run. Call after the communicator has joined.
+  /// Returns the reason why NCCL runs all calls, or Success if programs can run. Call after the communicator has
+  /// joined.
   core::Outcome refusal() const;
   /// Return 0 until the executor has queried the number from NCCL.
   int rank() const;

@@ -28,7 +28,7 @@ struct GroupedCall {
 /// Lets NCCL run the calls that no program runs. Only the interposer has such a fallback; the C API has none.
 struct CallFallback {
   virtual ~CallFallback() = default;
-  /// Returns the program that runs a call; no value if NCCL runs it. The call's communicator must have joined, or be
+  /// Returns the program that runs a call, or no value if NCCL runs it. The call's communicator must have joined, or be
   /// unable to join.
   virtual std::optional<uint32_t> choose(const GroupedCall &call) = 0;
   /// Makes NCCL run the calls, in the order of the group. Returns an error if this rank drops the calls. In that case

@@ -19,7 +19,8 @@ uint64_t newNonce() {
   return uint64_t{random()} << 32 | random();
 }
 
-/// Returns a number that identifies the machine, and is the same in all its containers; 0: unknown.
+/// Returns a number that identifies the machine, and is the same in all its containers. Returns 0 if the machine is
+/// unknown.
 uint64_t thisHost() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;

@@ -11,7 +11,7 @@ enum class Phase : uint8_t {
   Unready,   ///< no collective call was made on it; it holds no resources
   Forming,   ///< NCCL creates gc3's child communicator; all ranks take part
   Joining,   ///< ranks exchange RankInfos, and agree on the programs that can run
-  Ready,     ///< programs run calls; or NCCL runs all calls, if the ranks can't run programs
+  Ready,     ///< programs run calls; if the ranks can't run programs, NCCL runs all calls
   Draining,  ///< new calls are refused; enqueued calls still run
   Closing,   ///< all calls have ended; resources are released together with the other ranks
   Closed,    ///< all resources are released

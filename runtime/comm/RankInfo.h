@@ -41,7 +41,7 @@ struct RankInfo {
   std::array<uint32_t, kernel::protocolCount> blockLimits{}; ///< by protocol: thread blocks that fit on the GPU at once
   uint32_t networkBlockLimit = 0;                            ///< the same limit for kernels that use the network
   /// Versions of the installed NCCL, and of the NCCL that libgc3gin.so was built with. `gin` is 0 if there is no
-  /// libgc3gin.so, or if it is not needed.
+  /// libgc3gin.so, or if this rank does not need it.
   int32_t nccl = 0, gin = 0;
   /// This rank reaches the memory of ranks firstPeer .. peerEnd - 1, which include itself.
   int32_t firstPeer = 0, peerEnd = 0;

@@ -86,7 +86,8 @@ Outcome Choice::add(std::string_view item, Files files) {
   return {};
 }
 
-/// Returns the names of the programs that the list has for the program's collective; null if it does not name that.
+/// Returns the names of the programs that the list has for the program's collective. Returns null if the list does not
+/// name this collective.
 const Choice::Names *Choice::listed(const bundle::fbs::Program &program) const {
   const auto found = byCollective.find(keyOf(program));
   return found == byCollective.end() ? nullptr : &found->second;

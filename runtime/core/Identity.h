@@ -19,8 +19,8 @@ void forEachProgram(Files files, Function function) {
       function(file->program(i));
 }
 
-/// Returns the name of the program's collective with its arguments; without, if the bundle does not have them. Belongs
-/// to the bundle.
+/// Returns the form of the program: the name of its collective with the arguments. If the bundle stores no form,
+/// returns only the name. The bundle owns the result.
 const flatbuffers::String &formOf(const bundle::fbs::Program &program);
 
 /// Returns whether `wanted` names the program's collective.

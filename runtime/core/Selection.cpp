@@ -42,7 +42,7 @@ Result<const LoadedProgram *> Selection::load(uint32_t index) {
 }
 
 /// Checks whether a program with the name and buffers of a standard collective promises what the collective promises.
-/// The bundle states the program's promise, so the two can differ.
+/// The bundle states the program's promise, which can differ from the collective's.
 Outcome Selection::checkPromise(uint32_t index) const {
   LoadedProgram &candidate = *loaded[index];
   if (trustsPromises || !candidate.standard || candidate.isPromiseChecked)

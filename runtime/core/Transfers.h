@@ -64,7 +64,7 @@ public:
   /// a call with two buffers need not copy the input into the output, except the slots of untouched(). Always false if
   /// the rank's input does not lie in the output.
   bool separable(uint32_t rank) const { return rank < separableRank.size() && separableRank[rank]; }
-  /// Returns the input slots that no step writes, if separable(rank) is true; else returns none.
+  /// Returns the input slots that no step writes. Returns no slots if separable(rank) is false.
   std::span<const SlotRange> untouched(uint32_t rank) const {
     return rank < untouchedSlots.size() ? untouchedSlots[rank] : std::span<const SlotRange>();
   }

@@ -62,7 +62,7 @@ struct Cuda {
   Result (*destroyStream)(Stream stream);
   Result (*synchronize)(Stream stream);
   Result (*capture)(uint64_t *capture,
-                    Stream stream);    ///< id of the capture that the stream is part of; 0: none; or failedCapture
+                    Stream stream);    ///< id of the capture of the stream, or failedCapture; 0: no capture
   Result (*createEvent)(Event *event); ///< creates an event without timing
   Result (*destroyEvent)(Event event);
   Result (*record)(Event event, Stream stream);

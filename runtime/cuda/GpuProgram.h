@@ -93,7 +93,7 @@ private:
 /// Returns gc3InvalidArgument if the program reduces, and a GPU of this architecture cannot reduce the type.
 core::Outcome checkType(const core::Program &program, core::ElementType type, uint32_t architecture);
 
-/// Returns how many blocks of `threads` threads of an interpreter kernel the GPU can hold at the same time.
+/// Returns how many blocks of `kernel` the GPU can hold at the same time. Each block has `threads` threads.
 core::Result<uint64_t> blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const DeviceLimits &limits,
                                      const void *kernel, uint32_t threads);
 

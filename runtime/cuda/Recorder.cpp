@@ -126,7 +126,7 @@ Outcome Recorder::end(Stream stream) {
   return outcome;
 }
 
-/// The copies of records are part of the call: a thread that waits for the call can read its records.
+/// The copies of records are part of the call, so a thread that has waited for the call can read its records.
 Outcome Recorder::enqueue(Runner &runner, Runner::Plan &plan, Stream stream) {
   return runner.enqueueWith(
       plan, stream, [&] { return plan.capture != 0 ? capture(runner, plan, stream) : record(runner, plan, stream); });

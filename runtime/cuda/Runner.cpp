@@ -138,7 +138,7 @@ Event Runner::lastCallOf(uint64_t capture) const {
 }
 
 /// Makes the stream wait for the last call, even if that call was on the same stream handle. A handle does not identify
-/// a stream: a new stream can have a destroyed stream's handle, and the per-thread default streams of all threads share
+/// a stream. A new stream can have a destroyed stream's handle, and the per-thread default streams of all threads share
 /// one handle. In a capture, the first call waits for calls outside of the capture, and each further call waits for the
 /// previous call of the capture.
 Outcome Runner::begin(const Plan &plan, Stream stream) {

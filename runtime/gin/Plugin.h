@@ -43,8 +43,9 @@ const Plugin *open(const std::string &path, std::string &why);
 /// installed. If it is in neither, returns only the file name, for the loader to find.
 std::string pathNear(const std::string &folder);
 
-/// Returns the plugin. The first call opens the file that GC3_GIN_LIB names, or without that variable the file near
-/// this library (pathNear). Returns null if that fails, and logs the reason if GC3_DEBUG enables it. Thread-safe.
+/// Returns the plugin. The first call opens the file that GC3_GIN_LIB names. If this variable is not set, it opens the
+/// file near this library (pathNear). Returns null if that fails, and logs the reason if GC3_DEBUG enables it.
+/// Thread-safe.
 const Plugin *find();
 
 } // namespace gc3::gin

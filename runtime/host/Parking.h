@@ -25,8 +25,9 @@ public:
   using Deadline = std::chrono::steady_clock::time_point;
 
   /// Sleeps until `over()` returns true or the deadline passes. Calls `over()` under the lock. Returns the last value
-  /// of over(). A waker whose change is a sequentially consistent store, followed by wake(), is never missed: either it
-  /// sees this sleeper, or over() sees its change. Other wakers can be missed; then the sleep lasts until the deadline.
+  /// of over(). A waker is never missed if its change is a sequentially consistent store and it then calls wake().
+  /// Either it sees this sleeper, or over() sees its change. Other wakers can be missed. In that case the sleep lasts
+  /// until the deadline.
   template <typename Over>
   bool sleepUntil(Deadline deadline, Over over) {
     std::unique_lock lock(mutex);

@@ -108,7 +108,8 @@ private:
   const core::Program &program;
   std::string name; ///< storage of key.name
   core::Request key;
-  /// The caller's buffers in a padded call: the program needs whole slots, but some slots of these buffers are short.
+  /// The caller's buffers in a padded call. A call is padded if the program needs whole slots, but some slots of these
+  /// buffers are short.
   struct Padded {
     core::Layout layout;
     core::Placer placer;

@@ -205,8 +205,8 @@ Run::Pending Run::pendingOn(const ThreadBlockState &block, Blocked why) const {
   return {nullptr, 0, index};
 }
 
-/// A thread block runs at most one tile before the next thread block runs: thread blocks work on the same data, and
-/// other ranks wait for each of them.
+/// Runs each thread block for at most one tile, so that no thread block runs far ahead. The thread blocks work on the
+/// same data, and other ranks wait for each of them.
 template <Run::TimeRecording R>
 bool Run::sweepOnce(RankState &state) {
   bool progress = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of one running program: its thread blocks and its FIFOs. A thread block is a resumable state machine: the
 // interpreter of GC3 section 4.4, with the tile loop outside and the instruction loop inside. A rank is the unit of
-// scheduling: only the thread that holds the rank may step its thread blocks, so all state except the FIFO counters is
-// private to the holder. The caller decides the order of steps; see Executor and Adversary.
+// scheduling. Only the thread that holds the rank may step its thread blocks, so all state except the FIFO counters is
+// private to this thread. The caller decides the order of steps; see Executor and Adversary.
 //
 // FIFOs persist across calls, so that a rank can begin its next call while other ranks are in this one.
 #pragma once
@@ -22,8 +22,8 @@
 
 namespace gc3::host {
 
-/// The reason why a thread block cannot step. Reader: it has no more steps, but its peer still has to fetch a message
-/// from its rank's memory. Staging: there is no space yet for the copies of its tile.
+/// The reason why a thread block cannot step. Reader: the thread block has no more steps, but its peer still has to
+/// fetch a message from its rank's memory. Staging: there is no space yet for the copies of its tile.
 enum class Blocked : uint8_t { No, Staging, Wait, Message, Slot, Reader, Finished };
 
 struct alignas(cacheLine) ThreadBlockState {

@@ -12,8 +12,8 @@
 
 namespace gc3::host {
 
-/// The addresses of one rank's buffers. With an alias both pointers are set, but a run uses only the outer buffer: the
-/// inner buffer's slots are slots of the outer buffer.
+/// The addresses of one rank's buffers. With an alias, both pointers are set. But a run uses only the outer buffer,
+/// because the inner buffer's slots are slots of the outer buffer.
 struct RankMemory {
   std::byte *input = nullptr;
   std::byte *output = nullptr;

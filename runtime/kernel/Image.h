@@ -73,7 +73,7 @@ struct ReceiveEnd {
   uint32_t network;        ///< index in RankImage::networkReceives, or none
 };
 
-/// A signal of a rank. Each context has its own signal ids, from 0. Each slot has its own arrival signal: the network
+/// A signal of a rank. Each context has its own signal ids, from 0. Each slot has its own arrival signal. The network
 /// does not order puts to different slots, so a shared signal could count a later message first.
 struct Signal {
   uint32_t context;

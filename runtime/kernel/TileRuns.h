@@ -8,7 +8,7 @@
 namespace gc3::kernel {
 
 /// One run. In local buffers it has `bytes` bytes, which are fewer than `nominalBytes` if a slot is short. In a message
-/// it has `nominalBytes` bytes: the receiver's slot can be longer than the sender's, and the receiver does not know the
+/// it has `nominalBytes` bytes. The receiver's slot can be longer than the sender's, and the receiver does not know the
 /// sender's length. The bytes beyond the sender's data are undefined.
 struct TileRun {
   const std::byte *source;

@@ -10,7 +10,7 @@ using namespace kernel;
 
 namespace {
 
-/// Returns the awaited steps of all waits of a step: the report does not state which of them is unmet.
+/// Returns the awaited steps of all waits of a step, because the report does not state which wait is unmet.
 std::string awaitedSteps(const core::Program &program, uint32_t rank, uint32_t block, uint32_t step) {
   const bundle::RankView &view = program.rank(rank);
   const auto &instruction = view.instructions[view.threadBlocks[block].first_instruction() + step];

@@ -101,7 +101,8 @@ Result ncclCommAbort(Comm comm) {
   });
 }
 
-/// Unlike abort(), makes no revocation of its own before the call to NCCL: a second revocation would be an error.
+/// Unlike abort(), makes no revocation of its own before the call to NCCL, because a second revocation would be an
+/// error.
 Result ncclCommRevoke(Comm comm, int flags) {
   if (isInsideNccl())
     return callInstalled<Function::CommRevoke>(comm, flags);

@@ -18,9 +18,9 @@ struct JoinedRank {
 uint64_t wallClock();
 
 /// Returns the trace file for a GPU of this process, or null if it cannot be written. The first rank that requests the
-/// file names it, whatever its communicator: the rank's number replaces "%r" in `pattern`, or is inserted before the
-/// ending if there is no "%r". In the first communicator, the process number of each rank is its rank. Each further
-/// communicator gets the process numbers that follow.
+/// file names it, in whatever communicator that rank is. The rank's number replaces "%r" in `pattern`. If there is no
+/// "%r", the number is inserted before the ending. In the first communicator, the process number of each rank is its
+/// rank. Each further communicator gets the process numbers that follow.
 TraceFile *fileOfGpu(const std::string &pattern, int device, const JoinedRank &rank);
 
 } // namespace gc3::trace

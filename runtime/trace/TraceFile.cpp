@@ -27,7 +27,7 @@ struct Files {
   std::map<std::string, std::unique_ptr<TraceFile>> byName;
 };
 
-/// Never destroyed: a program may destroy its communicators after all its static objects.
+/// Never destroyed, because a program may destroy its communicators after all its static objects.
 Files &files() {
   static auto &all = *new Files;
   return all;
@@ -111,8 +111,8 @@ void TraceFile::markFailed() {
   core::log("can't write the trace '" + name + "': " + std::strerror(errno));
 }
 
-/// Does nothing in a child process after fork(): it has copies of its parent's events, and must not write them to its
-/// parent's file.
+/// Does nothing in a child process after fork(). The child has copies of its parent's events, and must not write them
+/// to its parent's file.
 void TraceFile::append(std::string_view events) {
   std::lock_guard lock(mutex);
   if (events.empty() || failed || getpid() != owner)

@@ -36,8 +36,8 @@ public:
   /// The process numbers in a file, and the origin of its times.
   struct Numbering {
     uint32_t first = 0; ///< first process number
-    /// Distance between the first numbers of two consecutive groups of communicators; 0: the distance is the number of
-    /// ranks of the first group.
+    /// Distance between the first numbers of two consecutive groups of communicators. If it is 0, the distance is the
+    /// number of ranks of the first group.
     uint32_t step = 0;
     uint64_t origin = 0; ///< the value of now() that is time 0 in the file; 0: when the file is opened
   };

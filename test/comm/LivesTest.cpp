@@ -390,7 +390,7 @@ TEST_F(CommLives, ARankThatCannotQueryItsStreamFollowsTheOthers) {
   Loopback::Buffers buffers(fake, wanted);
   std::vector<CallGroup::Call> calls{world.part(0, buffers.requests[0]), world.part(1, buffers.requests[1])};
   fake.captured = true;
-  // From now on, the second call of rank 0 is the query whether its stream is captured.
+  // The second CUDA call of rank 0 from here on queries whether its stream is captured. This call fails.
   fake.failing = {0, fake.callsOf(0).size() + 2};
   CallGroup::run(calls);
   fake.captured = false;

@@ -302,8 +302,8 @@ TEST(Motion, headsAndTails) {
   expectWidths<Protocol::Simple, 2>({any, 6, 2, 2, 2}, {{{2, 3}}, {{2, 3}}, {{2, 3}}, {{2, 3}}});
 }
 
-/// Under LL and LL128, only the local sides have narrow accesses, for the last data of a message. Each local side uses
-/// the widest accesses that its own alignment allows.
+/// Under LL and LL128, accesses to messages always have full width. The local sides use narrow accesses for the last
+/// data of a message. Each local side uses the widest accesses that its own alignment allows.
 TEST(Motion, headsAndTailsOfLines) {
   expectWidths<Protocol::LL, 2>({any, 230}, {{{8, 28}, {2, 3}}, {{8, 28}, {2, 3}}, {{16, 29}}, {{16, 29}}});
   expectWidths<Protocol::LL128, 2>({any, 230}, {{{16, 14}, {2, 3}}, {{16, 14}, {2, 3}}, {{16, 32}}, {{16, 16}}});

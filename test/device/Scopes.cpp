@@ -54,8 +54,8 @@ void Scopes::requireUsed(uint32_t block) const {
     std::abort(); // the last fence was wider than necessary
 }
 
-/// A block that returns slots in batches keeps its fence: at the end of a call it returns the last batch without a
-/// further fence.
+/// If a block returns slots in batches, its fence stays valid after the barrier. At the end of a call, the block
+/// returns the last batch without a further fence.
 void Scopes::passed(uint32_t block) {
   requireUsed(block);
   if (!returnsBatches[block])

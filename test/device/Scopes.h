@@ -2,7 +2,7 @@
 // Checks that each fence and strong access of a launch has exactly the required scope. Memory that the host or a peer
 // outside of the launch accesses requires system scope. All other memory requires GPU scope. The two ends of a
 // connection show whether the peer is in the launch. Aborts the process on a wrong scope. Also aborts if a block
-// publishes a value without a fence since its last barrier: only such a fence covers the loads and stores that other
+// publishes a value without a fence since its last barrier. Only such a fence covers the loads and stores that other
 // threads of the block made before the barrier.
 #pragma once
 

@@ -19,8 +19,8 @@ static test::EmulationOptions choose(const bundle::fbs::Program &program, uint64
   test::EmulationOptions options;
   options.type = static_cast<core::ElementType>(random.below(core::elementTypeCount));
   options.op = static_cast<core::ReduceOp>(random.below(4));
-  // Simple orders more than LL and LL128. So a program that is proved correct under LL or LL128 is also correct under
-  // Simple, but not the other way round.
+  // Simple guarantees a stronger order than LL and LL128. So a program that is proved correct under LL or LL128 is also
+  // correct under Simple. The reverse does not hold.
   options.sizes.protocol =
       random.below(4) == 0 ? kernel::Protocol::Simple : static_cast<kernel::Protocol>(program.protocol());
   options.sizes.slots = program.min_fifo_slots() + static_cast<uint32_t>(random.below(3));

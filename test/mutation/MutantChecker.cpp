@@ -46,7 +46,7 @@ namespace {
 /// The worst result of several runs with the same data.
 class Worst {
 public:
-  /// Adds a run. Returns true if its outcome is not Right: then no further run is needed.
+  /// Adds a run. Returns true if its outcome is not Right. In this case, no further run is needed.
   bool add(Outcome outcome, const Memory &memory) {
     if (outcome == Outcome::Right && !first)
       first = memory;
@@ -118,7 +118,7 @@ void MutantChecker::checkFindings(HostTrial &trial, const verify::Verdict &verdi
     all &= finding.kind != verify::Finding::Race || happens(trial, finding);
   if (all && result.shown == Shown::Nothing)
     result.shown = Shown::Seen;
-  // Messages of LL and LL128 order less than memory of the host does, so the executor can't show every race.
+  // A message of LL or LL128 orders only its own data. The executor's messages order more, so it can't show every race.
   if (!all && (result.verdict != Verdict::Race || trial.isSimple()))
     result.disagreement = "has a finding that can't happen";
 }

@@ -111,8 +111,8 @@ TEST_F(Operations, EndWithTheirCommunicator) {
   }
 }
 
-// gc3 forwards calls whose operation it does not know: NCCL failed to create the operation, or only a newer NCCL has
-// its type or scalar residence.
+// gc3 forwards calls whose operation it does not know. Either NCCL failed to create the operation, or only a newer NCCL
+// has its type or scalar residence.
 TEST_F(Operations, UnknownOnesAreNccls) {
   const Comm comm = makeJoined()[0];
   auto op = static_cast<RedOp>(9);

@@ -82,10 +82,12 @@ C absolute(C value) {
 /// no branches, so that they vectorise. Each loop reads x once and writes one array.
 template <typename T>
 struct Batch {
-  /// The sum; or the product, for floats only of the factors of magnitude up to 1, until finish() completes it.
+  /// The sum or the product. For floats, the product has only the factors of magnitude up to 1 until finish() completes
+  /// it.
   Wide<T> result[batchElements];
-  /// Floats: the sum of magnitudes, or the product of the magnitudes above 1. finish() adds the errors of rounding,
-  /// except for types that saturate: an error that makes a result larger is lost with the excess.
+  /// Floats: the sum of magnitudes, or the product of the magnitudes above 1. finish() adds the rounding errors, except
+  /// for types that saturate. These types cut off what exceeds their range, and so also an error that makes a result
+  /// larger.
   Wide<T> reach[batchElements];
   Wide<T> tolerance[batchElements]; ///< floats: number of operands that are not neutral, until finish()
   T best[batchElements];            ///< result of min and max

@@ -87,8 +87,8 @@ struct CollectiveForm {
     return form;
   }
 
-  /// Returns whether this form names the collective whose form with all arguments is `whole`: the names are equal, and
-  /// so are all arguments that this form has.
+  /// Returns whether this form names the collective whose form with all arguments is `whole`. It does if the names are
+  /// equal, and all arguments of this form are equal to those of `whole`.
   bool names(const CollectiveForm &whole) const {
     if (name != whole.name || arguments.size() > whole.arguments.size())
       return false;

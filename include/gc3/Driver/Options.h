@@ -24,8 +24,8 @@ enum class VerifyMode : uint8_t { Fast, Exact, Off };
 
 struct Options {
   std::string input;  ///< "-": standard input
-  std::string output; ///< output path; "-": standard output; empty: standard output for text; for a bundle or a page,
-                      ///< the input's stem with the suffix .gc3b or .html
+  std::string output; ///< output path; "-": standard output; empty: standard output for text, and the input's stem with
+                      ///< the suffix .gc3b or .html for a bundle or a page
   /// inputs of --verify-only, for which gc3c writes only verdicts; empty without this option
   std::vector<std::string> verifyOnly;
   From from = From::Source;

@@ -13,9 +13,10 @@ namespace gc3::ir {
 struct ProgramInfo;
 
 /// Reports an error if two programs have the same name. Also reports an error if a runtime could not choose between two
-/// programs. This is the case if they implement one collective with one meaning on the same number of ranks for
-/// overlapping sizes, and, if calls name a root, with the same root. Also reports an error if collectives with one form
-/// differ in meaning. O(n log n), and linear in the postconditions of collectives that are not standard.
+/// programs. This is the case if they implement one collective with one meaning on the same number of ranks, and their
+/// sizes overlap. If calls name a root, it is the case only for programs with the same root. Also reports an error if
+/// collectives with one form differ in meaning. O(n log n), and linear in the postconditions of collectives that are
+/// not standard.
 void checkDispatch(const std::vector<const ProgramInfo *> &programs, Diagnostics &diags);
 
 } // namespace gc3::ir

@@ -15,7 +15,7 @@ void printHeader(llvm::raw_ostream &out, const char *level, const ProgramInfo &i
 /// buffers), and the postcondition.
 void printCollective(llvm::raw_ostream &out, const ProgramInfo &info);
 
-/// Prints the `ensures ...` lines; none if the postcondition promises nothing.
+/// Prints the `ensures ...` lines. Prints no line if the postcondition promises nothing.
 void printPostcondition(llvm::raw_ostream &out, const Collective &collective);
 
 /// Prints the sizes of a rank's buffers, in slots: `rank 0: output 3 (input is output[0..])`.

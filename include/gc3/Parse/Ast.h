@@ -349,22 +349,22 @@ enum class ClauseKind : uint8_t { Ranks, Shape, Alias, Ensures, Statement };
 struct Clause {
   ClauseKind kind;
   SourceRange range;
-  // A ranks clause uses value. A shape clause uses buffer, value (the number of chunks), blocks and on; the last two
-  // can be null.
+  // A clause of kind Ranks uses `value`. A clause of kind Shape uses `buffer`, `value` (the number of chunks), `blocks`
+  // and `on`. The members `blocks` and `on` can be null.
   BufferWord buffer = BufferWord::Input;
   const Expr *value = nullptr;
   const Expr *blocks = nullptr;
   const Expr *on = nullptr;
-  // An alias clause uses condition (can be null), left and right. An ensures clause uses binders, condition (can be
-  // null), left and right. With `combines`, it means left == reduce(right for innerBinders if innerCondition);
-  // otherwise left == right.
+  // A clause of kind Alias uses `condition`, `left` and `right`. A clause of kind Ensures uses `binders`, `condition`,
+  // `left` and `right`. In both, `condition` can be null. If `combines` is true, an Ensures clause means left ==
+  // reduce(right for innerBinders if innerCondition). If `combines` is false, the clause means left == right.
   const Expr *condition = nullptr;
   ClauseChunk left, right;
   llvm::ArrayRef<Binder> binders;
   bool combines = false;
   llvm::ArrayRef<Binder> innerBinders;
   const Expr *innerCondition = nullptr;
-  // A statement clause uses statement, which is a let or an assert.
+  // A clause of kind Statement uses `statement`, which is a let or an assert.
   const Stmt *statement = nullptr;
 };
 

@@ -40,8 +40,8 @@ std::vector<ir::ChunkDag> analyze(SourceManager &sources, Diagnostics &diags, ll
                                   std::vector<std::string> *filesRead = nullptr);
 
 /// Returns the collective of the first program in `text`, without running the program's body. Callers use it for
-/// programs whose steps come from another source. Returns nothing after an error, which is in `diags`, or if `stops`
-/// ended it.
+/// programs whose steps come from another source. Returns nothing after an error, which is in `diags`. Also returns
+/// nothing if `stops` ended the analysis.
 std::optional<ir::Collective> analyzeCollective(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
                                                 llvm::StringRef text, const SemaOptions &options,
                                                 std::vector<std::string> *filesRead = nullptr);

@@ -48,8 +48,8 @@ public:
     uint32_t block = 0;
     uint32_t step = Mixed;
   };
-  /// Joins a draft with `other`, the clock of step `step` of `block`. If one of the two clocks includes the other,
-  /// which is usual, takes only logarithmic time.
+  /// Joins a draft with `other`, the clock of step `step` of `block`. Takes only logarithmic time if one of the two
+  /// clocks includes the other, which is usual.
   void join(Draft &draft, uint32_t block, uint32_t step, Clock other) {
     if (known(draft.clock, block) > step)
       return;

@@ -140,7 +140,8 @@ public:
   const std::vector<Diagnostic> &all() const { return records; }
   const SourceManager &sourceManager() const { return sources; }
 
-  /// Prints file, line, column, source line with caret, and notes; then a line if errors were left out.
+  /// Prints each diagnostic: file, line, column, source line with caret, and notes. If errors were left out, also
+  /// prints a line with their number.
   void print(llvm::raw_ostream &out, bool colors) const;
   /// Prints the same as JSON, one object per line; docs/diagnostics.md has the schema. `input` is the compiled path.
   void printJson(llvm::raw_ostream &out, std::string_view input) const;

@@ -23,8 +23,8 @@ public:
 
   static constexpr size_t alignment = 64; ///< alignment of each block: a cache line
 
-  /// Returns at least `size` bytes of uninitialized memory. Returns null if no addresses are left: the pool does not
-  /// reuse addresses whose pages it returned to the system. Constant time, except for system calls.
+  /// Returns at least `size` bytes of uninitialized memory. Returns null if no addresses are left. The pool does not
+  /// reuse addresses whose pages it has returned to the system. Constant time, except for system calls.
   void *allocate(size_t size);
   void deallocate(void *block);
   /// Returns true if this pool allocated `block`.

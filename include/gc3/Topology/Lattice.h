@@ -48,7 +48,7 @@ struct LinkClasses {
 };
 
 /// Returns nothing if `topology` does not look the same from all points of its lattice, or if its lattice has fewer
-/// than two points. Ignores bounds: all ranks can send in the same way even if the bounds are not symmetric.
+/// than two points. Ignores bounds, because all ranks can send in the same way even if the bounds are not symmetric.
 std::optional<LinkClasses> linkClasses(const Topology &topology);
 
 } // namespace gc3::topology

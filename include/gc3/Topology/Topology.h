@@ -62,8 +62,8 @@ struct LinksOfRanks {
 LinksOfRanks linksFrom(const Topology &topology);
 LinksOfRanks linksTo(const Topology &topology);
 
-/// Bounds by link. Link l is under bounds[begin[l] .. begin[l + 1]), ascending. A bound that lists the link several
-/// times occurs the same number of times here.
+/// Bounds by link. The bounds of link l are bounds[begin[l] .. begin[l + 1]), in ascending order. If a bound lists a
+/// link several times, the bound occurs the same number of times in this range.
 struct BoundsOfLinks {
   std::vector<uint32_t> begin, bounds;
 };

@@ -48,10 +48,10 @@ struct Verdict {
 
 /// Checks the following properties, each only if the earlier ones hold. (1) Structure: peers, connections, ranges,
 /// waits. (2) Termination with `program.fifoSlots` slots, for every timing and any number of tiles. One execution
-/// proves this: the order in which blocking sends, receives and waits run does not change whether they end, and every
-/// tile leaves the FIFOs empty. (3) Races: no two thread blocks of a rank race, and no step reads a slot before it is
-/// written. (4) The postcondition. Linear in the slots that steps move, times the logarithm of a rank's number of
-/// thread blocks.
+/// proves this, because the order in which blocking sends, receives and waits run does not change whether they end. One
+/// tile is enough, because every tile leaves the FIFOs empty. (3) Races: no two thread blocks of a rank race, and no
+/// step reads a slot before it is written. (4) The postcondition. Linear in the slots that steps move, times the
+/// logarithm of a rank's number of thread blocks.
 Verdict verify(const ir::Program &program, const Options &options);
 
 } // namespace gc3::verify

@@ -10,7 +10,7 @@ function bufferSizes(model) {
     Math.max(...Array.from({length: model.ranks}, (_, rank) => model.sizes[rank * model.buffers.length + buffer])));
 }
 
-/// Returns the least width of the cells in a card: the rank's number above them must fit.
+/// Returns the least width of the cells in a card. The rank's number above the cells must fit.
 function leastWidth(model) {
   return CARD.digit * String(model.ranks - 1).length;
 }

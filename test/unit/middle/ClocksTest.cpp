@@ -35,8 +35,8 @@ static std::vector<uint32_t> answers(const Clocks &clocks, const Made &made) {
   return steps;
 }
 
-/// Makes each clock from earlier ones, by up to `changes` joins and new entries. Checks all clocks at the end, because
-/// a finished clock must not change.
+/// Makes each clock from an earlier clock by up to `changes` changes. A change joins another clock, and sometimes adds
+/// an entry. Checks all clocks at the end, because a finished clock must not change.
 static void makeMany(uint32_t blocks, uint32_t changes) {
   std::mt19937 random(blocks * 16 + changes);
   auto below = [&](size_t n) { return static_cast<uint32_t>(random() % n); };

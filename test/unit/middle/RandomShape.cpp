@@ -53,8 +53,8 @@ bool Shaper::connect(uint32_t from, uint32_t to) {
   return true;
 }
 
-/// Returns waits for steps that exist already. Steps are added in an order in which they can run, so waits can't
-/// deadlock.
+/// Returns waits only for steps that have already been added. Steps are added in an order in which they can run, so
+/// these waits can't deadlock.
 std::vector<Wait> Shaper::makeWaits(uint32_t index) {
   std::vector<Wait> waits;
   if (below(options.waitsOneIn) != 0)

@@ -150,7 +150,7 @@ TEST(Text, randomProgramsReadBack) {
   }
 }
 
-// Both regular and irregular promises must read back as identical tables.
+// After printing and reading, a promise must have identical tables, whether it is regular or irregular.
 TEST(Text, postconditionsReadBack) {
   std::mt19937_64 random(5);
   for (uint32_t i = 0; i != 3000; ++i) {

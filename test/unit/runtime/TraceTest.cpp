@@ -209,8 +209,8 @@ TEST(Trace, TheEnvironmentNamesAFileWithTheProcess) {
   EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), upTo(1)}), "");
 }
 
-// The trace omits a call with more instructions than its memory can hold. It contains the smaller calls before and
-// after.
+// The trace omits a call with more instructions than its memory can hold. The trace contains the smaller calls before
+// and after that call.
 TEST(Trace, HasBoundedMemory) {
   const ProgramSpec spec = ringAllReduce(3, true); // 15 instructions in each tile
   TracePath path;
