@@ -14,6 +14,7 @@ using namespace gc3;
 using namespace gc3::ir;
 
 static constexpr uint32_t maxChannel = (1 << 16) - 1;
+static constexpr uint32_t maxThreadBlock = (1 << 16) - 1;
 static constexpr uint32_t maxParallel = 1 << 20;
 
 namespace {
@@ -67,8 +68,8 @@ bool InstructionDagReader::directive(uint32_t &number) {
   Directive made;
   int32_t parallel = 1;
   uint32_t start = scanner.start();
-  if (!bounded("channel", made.channel, maxChannel) || !bounded("sendtb", made.sendThreadBlock, INT32_MAX) ||
-      !bounded("recvtb", made.recvThreadBlock, INT32_MAX) || !bounded("parallel", parallel, maxParallel))
+  if (!bounded("channel", made.channel, maxChannel) || !bounded("sendtb", made.sendThreadBlock, maxThreadBlock) ||
+      !bounded("recvtb", made.recvThreadBlock, maxThreadBlock) || !bounded("parallel", parallel, maxParallel))
     return false;
   if (parallel == 0)
     return wrong(scanner.since(start), "'parallel' must be at least 1");
@@ -104,9 +105,13 @@ bool InstructionDagReader::directives(Instruction &instruction) {
   return true;
 }
 
-/// Checks that a chain has one channel, and that an instruction receives and forwards in one thread block. The channel
-/// applies to the whole chain, even if a later instruction is the first to name it.
+/// Checks that both ends of a message have the same directive, that a chain has one channel, and that an instruction
+/// receives and forwards in one thread block. The channel applies to the whole chain, even if a later instruction is
+/// the first to name it.
 bool InstructionDagReader::checkDirectives(const Instruction &instruction) {
+  if (receives(instruction.opcode) && at(instruction.sender).sendDirective != instruction.directive)
+    return wrong(scanner.line(), "the directive of the message differs from that of its sender, %" +
+                                     std::to_string(instruction.sender));
   const Directive &in = parts.info->directives[instruction.directive];
   const Directive &out = parts.info->directives[instruction.sendDirective];
   bool passesOn = receives(instruction.opcode) && sends(instruction.opcode);

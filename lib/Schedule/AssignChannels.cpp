@@ -48,7 +48,7 @@ private:
   uint32_t physical(uint32_t channel, uint32_t instance);
   uint32_t open(uint32_t instance);
   void use(uint32_t channel, uint32_t instance);
-  bool mayOpen(uint32_t begin) const;
+  bool mayOpen(uint32_t begin);
   bool mustFail(uint32_t head) const;
   uint32_t next(uint32_t instruction) const { return instructions.at(instruction).receiver; }
 
@@ -64,6 +64,7 @@ private:
   std::vector<uint32_t> allChannels;                                  // channels in use, in the order of opening
   std::vector<std::vector<uint32_t>> channelsOfInstance;              // by instance
   uint32_t lowestFree = 0;
+  uint32_t lastFull = 0; // an instruction of the current chain on a rank without space for another thread block, plus 1
 };
 
 } // namespace
@@ -188,12 +189,15 @@ ChannelAssigner::Part ChannelAssigner::place(uint32_t begin, uint32_t channel) {
 }
 
 /// Returns true if messages from `begin` on may open a new channel, which costs thread blocks on every rank of theirs.
-bool ChannelAssigner::mayOpen(uint32_t begin) const {
-  if (allChannels.size() >= newChannels)
+bool ChannelAssigner::mayOpen(uint32_t begin) {
+  if (allChannels.size() >= newChannels || begin < lastFull)
     return false;
-  for (uint32_t i = begin; i != None; i = next(i))
-    if (result.frames.framesOn(instructions.at(i).rank) >= options.maxThreadBlocks)
-      return false;
+  for (uint32_t i = begin; i != None; i = next(i)) {
+    if (result.frames.framesOn(instructions.at(i).rank) < options.maxThreadBlocks)
+      continue;
+    lastFull = i + 1;
+    return false;
+  }
   return true;
 }
 
@@ -250,6 +254,7 @@ uint32_t ChannelAssigner::assignPart(uint32_t begin, const ChainDemand &demand) 
 
 void ChannelAssigner::assignChain(uint32_t head) {
   const ChainDemand &demand = instructions.dag.chains[instructions.at(head).chain];
+  lastFull = 0;
   for (uint32_t begin = assignPart(head, demand); begin != None;) {
     instructions.split(begin);
     begin = assignPart(begin, demand);

@@ -79,8 +79,10 @@ void ManualBlocks::makeGroups() {
     }
     groupOf[i] = group;
     ++groups[group].end;
+    int32_t channel = directiveOf(i).channel;
+    groups[group].naming += channel >= 0;
     if (groups[group].channel < 0)
-      groups[group].channel = directiveOf(i).channel;
+      groups[group].channel = channel;
   }
   uint32_t total = 0;
   for (Group &group : groups) {
@@ -149,19 +151,19 @@ ManualBlocks::Refusal ManualBlocks::explain(uint32_t side, const Frames::Request
 
 bool ManualBlocks::placeOrReport(const Group &group, uint32_t channel) {
   bool fits = true;
-  for (uint32_t i = group.begin; i != group.end; ++i) {
+  for (uint32_t i = group.begin; i != group.end && !diags.limitReached(); ++i) {
     uint32_t member = members[i];
     int32_t named = directiveOf(member).channel;
     uint32_t own = named < 0 ? channel : static_cast<uint32_t>(named);
     Refusal refusal;
     if (place(member, sidesOf(member), own, &refusal)) {
-      placed.push_back(member);
+      recordFirst(member);
     } else {
       report(member, refusal, own);
       fits = false;
     }
   }
-  return fits;
+  return fits && !diags.limitReached();
 }
 
 bool ManualBlocks::placeFixed() {
@@ -173,10 +175,9 @@ bool ManualBlocks::placeFixed() {
   for (const Group &group : groups) {
     if (group.channel >= 0)
       continue;
-    size_t before = placed.size();
     fits &= placeOrReport(group, unusedChannel);
     frames.rollBack(0);
-    placed.resize(before);
+    firstOn.resize(std::min(firstOn.size(), frames.all().size()));
   }
   return fits;
 }
@@ -207,20 +208,27 @@ uint32_t ManualBlocks::siteOf(uint32_t member, uint32_t side) const {
   return instructions.at(sends ? sender : member).site;
 }
 
-/// Finds the placed operation that a refused operation conflicts with, and the side on which it uses the frame.
-std::pair<uint32_t, uint32_t> ManualBlocks::otherOperation(const Refusal &refusal) const {
-  const Frame &frame = frames.all()[refusal.frame];
-  for (uint32_t other : placed) {
-    const Sides sides = sidesOf(other);
-    for (uint32_t side : {0u, 1u}) {
-      if (sides[side].rank != frame.rank || sides[side].number != frame.pin)
-        continue;
-      bool usesConnection = side == refusal.side && instructions.at(other).sender != None;
-      if (refusal.kind == Refusal::TwoChannels || usesConnection)
-        return {other, side};
-    }
+void ManualBlocks::recordFirst(uint32_t member) {
+  const Sides sides = sidesOf(member);
+  for (uint32_t side : {0u, 1u}) {
+    if (sides[side].number < 0)
+      continue;
+    uint32_t frame = frames.pinned(sides[side].rank, sides[side].number);
+    if (firstOn.size() <= frame)
+      firstOn.resize(frame + 1, {None, None, None});
+    uint32_t &first = firstOn[frame][instructions.at(member).sender == None ? 2 : side];
+    if (first == None)
+      first = member;
   }
-  llvm_unreachable("a manual thread block belongs to a placed operation");
+}
+
+/// Returns a placed operation with which a refused operation conflicts, and its side on the frame.
+std::pair<uint32_t, uint32_t> ManualBlocks::otherOperation(const Refusal &refusal) const {
+  const std::array<uint32_t, 3> &first = firstOn[refusal.frame];
+  for (uint32_t side : {refusal.side, 1 - refusal.side})
+    if (first[side] != None)
+      return {first[side], side};
+  return {first[2], 0};
 }
 
 /// Says what the operations would do together.
@@ -248,26 +256,20 @@ std::string ManualBlocks::describe(uint32_t member, const Refusal &refusal, uint
 const char *ManualBlocks::advice(uint32_t member, uint32_t other, const Refusal &refusal, uint32_t channel) {
   Sides sides = sidesOf(member);
   int32_t &number = sides[refusal.side].number;
+  const bool namesChannel = directiveOf(member).channel >= 0;
   if (refusal.kind == Refusal::TwoBlocks) {
-    if (groupOf[other] != groupOf[member] && aloneNamesChannel(member))
+    if (groupOf[other] != groupOf[member] && namesChannel && groups[groupOf[member]].naming == 1)
       return "give the operations different channels";
     number = frames.all()[refusal.frame].pin;
     if (works(member, sides, channel))
       return "give the operations the same thread block";
   } else {
     number = unusedNumber;
-    bool isFree = directiveOf(member).channel < 0 && sides[1 - refusal.side].number < 0;
+    bool isFree = !namesChannel && sides[1 - refusal.side].number < 0;
     if (isFree || works(member, sides, channel))
       return "give the operations different thread blocks";
   }
   return "leave out 'sendtb' and 'recvtb' of this operation";
-}
-
-/// Returns true if the operation names a channel, but no other operation of its group does.
-bool ManualBlocks::aloneNamesChannel(uint32_t member) const {
-  const Group &group = groups[groupOf[member]];
-  auto names = [&](uint32_t of) { return directiveOf(of).channel >= 0; };
-  return names(member) && std::count_if(members.begin() + group.begin, members.begin() + group.end, names) == 1;
 }
 
 /// Returns true if the operation fits with these thread blocks on this channel. Changes nothing.

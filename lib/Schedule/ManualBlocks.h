@@ -39,6 +39,7 @@ public:
 private:
   struct Group {
     int32_t channel = -1; ///< the first channel that a directive of a member names
+    uint32_t naming = 0;  ///< number of members whose directive names a channel
     uint32_t begin = 0;   ///< the members are `members[begin]` to `members[end - 1]`
     uint32_t end = 0;
   };
@@ -69,8 +70,8 @@ private:
   void report(uint32_t member, const Refusal &refusal, uint32_t channel);
   std::string describe(uint32_t member, const Refusal &refusal, uint32_t channel) const;
   const char *advice(uint32_t member, uint32_t other, const Refusal &refusal, uint32_t channel);
-  bool aloneNamesChannel(uint32_t member) const;
   bool works(uint32_t member, const Sides &sides, uint32_t channel);
+  void recordFirst(uint32_t member);
   std::pair<uint32_t, uint32_t> otherOperation(const Refusal &refusal) const;
 
   const Instructions &instructions;
@@ -82,7 +83,8 @@ private:
   std::vector<uint32_t> groupOf;
   std::vector<Group> groups;
   std::vector<uint32_t> members; // local and receiving instructions, by group, then in the order of the program
-  std::vector<uint32_t> placed;  // members that placeFixed() has placed
+  /// By frame: the first operations that placeFixed() has placed there: a sender, a receiver, and a local operation.
+  std::vector<std::array<uint32_t, 3>> firstOn;
 };
 
 } // namespace gc3::schedule

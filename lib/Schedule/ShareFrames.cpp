@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <tuple>
 
@@ -55,7 +56,7 @@ void FrameSharer::collectFrames() {
 /// Pairs frames that only send with frames that only receive until the rank is within the limit or no pair is left.
 void FrameSharer::share(uint32_t rank, bool samePeer) {
   auto key = [&](uint32_t channel, uint32_t peer) { return std::pair(channel, samePeer ? peer : 0); };
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> senders;
+  std::map<std::pair<uint32_t, uint32_t>, std::deque<uint32_t>> senders;
   std::vector<uint32_t> &own = framesOf[rank];
   for (uint32_t index : own) {
     const Frame &frame = frames.all()[index];
@@ -72,7 +73,7 @@ void FrameSharer::share(uint32_t rank, bool samePeer) {
     if (match == senders.end() || match->second.empty())
       continue;
     frames.join(match->second.front(), index);
-    match->second.erase(match->second.begin());
+    match->second.pop_front();
   }
   std::erase_if(own, [&](uint32_t index) { return frames.all()[index].merged; });
 }

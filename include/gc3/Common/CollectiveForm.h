@@ -67,7 +67,8 @@ struct CollectiveForm {
   std::string name;
   std::vector<Argument> arguments;
 
-  /// Returns nothing if the text is no form. Arguments by position must precede arguments by name.
+  /// Returns nothing if the text is no form. Arguments by position must precede arguments by name, and a name can occur
+  /// only once.
   static std::optional<CollectiveForm> parse(std::string_view text) {
     const size_t open = text.find('(');
     CollectiveForm form{std::string(trimmed(text.substr(0, open))), {}};
@@ -79,10 +80,14 @@ struct CollectiveForm {
       return std::nullopt;
     rest = trimmed(rest.substr(0, close));
     while (!rest.empty()) {
-      const size_t comma = std::min(findOutside(rest, ','), rest.size());
+      const size_t comma = findOutside(rest, ',');
       if (!form.add(rest.substr(0, comma)))
         return std::nullopt;
-      rest.remove_prefix(std::min(comma + 1, rest.size()));
+      if (comma == rest.npos)
+        return form;
+      rest.remove_prefix(comma + 1);
+      if (trimmed(rest).empty())
+        return std::nullopt; // a comma ends the list
     }
     return form;
   }
@@ -92,11 +97,10 @@ struct CollectiveForm {
   bool names(const CollectiveForm &whole) const {
     if (name != whole.name || arguments.size() > whole.arguments.size())
       return false;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      const Argument &given = arguments[i];
+    auto remaining = whole.arguments.begin(); // the arguments after those that are given by position
+    for (const Argument &given : arguments) {
       auto fits = [&](const Argument &own) { return own.name == given.name && own.value == given.value; };
-      if (given.name.empty() ? given.value != whole.arguments[i].value
-                             : std::none_of(whole.arguments.begin(), whole.arguments.end(), fits))
+      if (given.name.empty() ? given.value != remaining++->value : std::none_of(remaining, whole.arguments.end(), fits))
         return false;
     }
     return true;
@@ -131,7 +135,9 @@ private:
     Argument argument{std::string(isNamed ? trimmed(text.substr(0, equals)) : std::string_view()),
                       withoutBlanks(isNamed ? text.substr(equals + 1) : text)};
     const bool isLate = !isNamed && !arguments.empty() && !arguments.back().name.empty();
-    if (argument.value.empty() || (isNamed && argument.name.empty()) || isLate)
+    auto isSame = [&](const Argument &earlier) { return isNamed && earlier.name == argument.name; };
+    if (argument.value.empty() || (isNamed && argument.name.empty()) || isLate ||
+        std::any_of(arguments.begin(), arguments.end(), isSame))
       return false;
     arguments.push_back(std::move(argument));
     return true;

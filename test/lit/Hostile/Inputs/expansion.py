@@ -24,6 +24,16 @@ TWICE = """program p implements allreduce(ranks = 65536, chunks = 1, inplace = t
   for r in 1..65536 { s = s.reduce(chunk(r, input, 0)); } s = s.reduce(chunk(1, input, 0)); for r in 1..65536 { s.copy(r, input, 0); } }"""
 
 
+# A chain of messages between random ranks, which ends at a rank without space for another thread block.
+WALK = """collective free() { ranks 71; input[2]; output[2]; } program p implements free() {
+  for r in 11..71 { chunk(r, input, 0).copy(10, scratch, r); chunk(10, input, 1).copy(r, scratch, 0); }
+  var c = chunk(0, input, 0); var x = 12345; var r = 0;
+  for i in 0..400000 { x = (x * 1103515245 + 12345) % 2147483648; r = (r + 1 + (x / 65536) % 9) % 10; c = c.copy(r, scratch, i % 50); }
+  c.copy(10, scratch, 0); }"""
+CONFLICTS = "for i in 0..60000 {{ chunk(0, input, 0).copy(1, scratch, i, ch = i, sendtb = i); }} " \
+    "for i in 0..60000 {{ chunk(0, input, 0).copy(1, scratch, i, ch = {}, sendtb = 7); }}"
+
+
 def nested(opening, inner, closing, depth):
     return opening * depth + inner + closing * depth
 
@@ -48,6 +58,9 @@ def programs():
     yield "parallel instances that don't fit", BODY.format("".join(f"parallelize ({n}) {{ {COPY} }}" for n in (65521, 65519, 65497)))
     yield "channels", BODY.format("for i in 0..65536 { chunk(0, input, 0).copy(1, scratch, i, ch = i); }")
     yield "thread blocks", BODY.format("for i in 0..1000000 { chunk(0, input, 0).copy(1, scratch, i, sendtb = i % 65536); }")
+    yield "cuts of a chain", WALK
+    yield "conflicts with one message", BODY.format(CONFLICTS.format(65535))
+    yield "conflicts with many messages", BODY.format(CONFLICTS.format("60000 + i % 5000"))
     yield "a thread block number on all ranks", SHIFT
     yield "channels of two ranks", ON_CHANNELS, "--max-threadblocks=1000000"
     yield "a mistake on all ranks", TWICE
