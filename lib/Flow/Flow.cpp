@@ -6,6 +6,7 @@
 #include "Sends.h"
 #include "gc3/Algorithm/Bounds.h"
 #include <algorithm>
+#include <cassert>
 #include <stdexcept>
 #include <string>
 
@@ -38,7 +39,7 @@ class GatherSearch {
 public:
   /// `sources` has the rank on which each chunk starts.
   GatherSearch(const StepGraph &graph, const std::vector<uint32_t> &sources, const Options &options)
-      : options(options), supply(supplyOf(graph, sources)), layers(graph, supply) {
+      : options(options), supply(supplyOf(graph, sources)), layers(graph, supply, options.stops) {
     for (uint32_t rank : sources)
       farthest = std::max(farthest, graph.hops[rank]);
   }
@@ -74,7 +75,7 @@ private:
     uint32_t low = least; // every smaller number has failed
     for (uint32_t steps = low, stride = 1; !best || low < best->rounds.size();) {
       if (options.stops && options.stops())
-        return {};
+        return best;
       const std::vector<uint32_t> rounds(steps, perStep);
       Attempt attempt = layers.attempt(rounds);
       if (attempt.loads) {
@@ -134,6 +135,7 @@ Result search(const Topology &topology, const Demand &demand, const Options &opt
     return result;
   Algorithm found = sendsOf(*graph, towards, sources, plan->rounds, plan->loads);
   result.algorithm = withoutIdleRounds(towards, isGather ? found : reversed(found));
+  assert(result.algorithm->totalRounds() <= found.totalRounds() && "the flow overloads no link");
   return result;
 }
 

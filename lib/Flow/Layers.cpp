@@ -14,11 +14,12 @@ uint64_t Cut::limit(const std::vector<uint32_t> &rounds) const {
   return sum;
 }
 
-Layers::Layers(const StepGraph &graph, const std::vector<uint32_t> &supply) : graph(graph), supply(supply) {
+Layers::Layers(const StepGraph &graph, const std::vector<uint32_t> &supply, const std::function<bool()> &stops)
+    : graph(graph), supply(supply), stops(stops) {
   for (uint32_t chunks : supply)
     total += chunks;
-  constexpr uint32_t mostHops = 64;
-  isDeep = *std::max_element(graph.hops.begin(), graph.hops.end()) > mostHops;
+  constexpr uint32_t mostHops = 64; // with longer paths, it is usually better to begin at the source
+  fromSink = *std::max_element(graph.hops.begin(), graph.hops.end()) <= mostHops;
 }
 
 void Layers::build(const std::vector<uint32_t> &rounds, const Shares &shares) {
@@ -113,18 +114,20 @@ Attempt Layers::attempt(const std::vector<uint32_t> &rounds) {
   Shares shares(graph, rounds);
   for (int i = 0; i < mostDivisions; ++i) {
     build(rounds, shares);
-    const MaxFlow found = maxFlow(network, total, !isDeep);
-    result.delivered = std::max(result.delivered, found.value);
-    if (found.value == total) {
-      result.loads = loadsOf(found.flow);
+    const std::optional<MaxFlow> found = maxFlow(network, total, fromSink, stops);
+    if (!found)
+      return result;
+    result.delivered = std::max(result.delivered, found->value);
+    if (found->value == total) {
+      result.loads = loadsOf(found->flow);
       return result;
     }
-    Cut cut = cutOf(found.isBefore);
+    Cut cut = cutOf(found->isBefore);
     if (cut.limit(rounds) < total) {
       result.cut = std::move(cut);
       return result;
     }
-    if (!shares.shift(usesOf(found), total - found.value))
+    if (!shares.shift(usesOf(*found), total - found->value))
       break;
   }
   return result;

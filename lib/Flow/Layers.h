@@ -28,13 +28,15 @@ struct Attempt {
   /// by step: the loads of arcs, in the order of the arcs; nothing if the attempt failed
   std::optional<std::vector<std::vector<Load>>> loads;
   uint64_t delivered = 0; ///< chunks that reach the root
-  std::optional<Cut> cut; ///< the condition that the rounds violate; nothing if only a divided bound failed
+  std::optional<Cut>
+      cut; ///< the condition that the rounds violate; nothing if only a divided bound failed, or if stopped
 };
 
 class Layers {
 public:
-  /// `supply` has the number of chunks that start on each rank; the root has none.
-  Layers(const StepGraph &graph, const std::vector<uint32_t> &supply);
+  /// `supply` has the number of chunks that start on each rank; the root has none. Once `stops` returns true, attempts
+  /// fail.
+  Layers(const StepGraph &graph, const std::vector<uint32_t> &supply, const std::function<bool()> &stops);
 
   /// Tries steps with these numbers of rounds. Divided bounds are divided anew up to some times.
   Attempt attempt(const std::vector<uint32_t> &rounds);
@@ -53,8 +55,9 @@ private:
 
   const StepGraph &graph;
   const std::vector<uint32_t> &supply;
+  const std::function<bool()> &stops;
   uint64_t total = 0, arcsBuilt = 0;
-  bool isDeep = false;           ///< some paths to the root are long
+  bool fromSink = false;         ///< where the next flow begins
   Network network;               ///< its sink is the root after each step
   std::vector<uint32_t> arcOf;   ///< by arc of the network: the arc of the step's graph, or None
   std::vector<size_t> stepBegin; ///< by step: its first arc; then the number of arcs

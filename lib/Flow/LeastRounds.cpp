@@ -91,13 +91,13 @@ uint64_t leastRounds(const topology::Topology &topology, const algorithm::Demand
   constexpr uint32_t mostRanks = 2048;      // the table of chunks grows with the square
   uint64_t least = std::max({from, uint64_t{1}, roundsToMultiply(topology, demand)}), work = 0;
   if (demand.ranks > mostRanks)
-    return from;
+    return least;
   const std::vector<std::vector<uint32_t>> supplies = suppliesOf(demand);
   for (uint32_t root : rootsOf(topology, supplies)) {
     const std::optional<StepGraph> graph = makeStepGraph(topology, root);
     if (!graph)
       return least;
-    Layers layers(*graph, supplies[root]);
+    Layers layers(*graph, supplies[root], stops);
     // Few steps make a small network. If they suffice, single rounds do, too.
     const auto all = static_cast<uint32_t>(least);
     const uint32_t steps = std::min(all, 2 * *std::max_element(graph->hops.begin(), graph->hops.end()));

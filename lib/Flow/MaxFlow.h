@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 namespace gc3::flow {
@@ -24,9 +26,11 @@ struct Network {
   std::vector<Arc> arcs;
 };
 
-/// Returns a maximum flow, and also a minimum cut if the value is less than `wanted`. If `fromSink` is set, the method
-/// begins at the sink. This only changes the time: it is up to a hundred times shorter if the value is less than
-/// wanted, and up to a hundred times longer if all paths are long. Deterministic.
-MaxFlow maxFlow(const Network &network, uint64_t wanted, bool fromSink);
+/// Returns a maximum flow, and also a minimum cut if the value is less than `wanted`. Returns nothing if `stops`
+/// returns true, which the function calls several times a second. The method can begin at the source or at the sink.
+/// This only changes the time, but by a factor of up to a hundred. So the function alternates between both, with limits
+/// on the work that double. It begins with `fromSink`, and stores there what has succeeded. Deterministic.
+std::optional<MaxFlow> maxFlow(const Network &network, uint64_t wanted, bool &fromSink,
+                               const std::function<bool()> &stops);
 
 } // namespace gc3::flow

@@ -5,6 +5,7 @@
 #include "llvm/ADT/EquivalenceClasses.h"
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace gc3::flow {
@@ -178,8 +179,16 @@ void Builder::addLinks() {
         graph.arcs.push_back({tail[link], head[link], bandwidth[link], 1 + graph.hops[topology.links[link].to], link});
 }
 
+/// Returns true if no two nodes belong to one rank.
+static bool areDistinct(const std::map<uint32_t, uint32_t> &rankOfNode) {
+  std::set<uint32_t> ranks;
+  return std::all_of(rankOfNode.begin(), rankOfNode.end(),
+                     [&](const auto &each) { return ranks.insert(each.second).second; });
+}
+
 /// Returns true if there is one link from each tail to each head, except within a rank, and if the limit of its tail or
-/// of its head is no more than its bandwidth.
+/// of its head is no more than its bandwidth. A rank can have one tail and one head: then the rank that a chunk comes
+/// from and the node that it goes to determine its link.
 bool Builder::isHub(const std::vector<uint32_t> &links) const {
   std::map<uint32_t, uint32_t> tails, heads; // ranks by node
   for (uint32_t link : links) {
@@ -187,6 +196,8 @@ bool Builder::isHub(const std::vector<uint32_t> &links) const {
     if (bandwidth[link] < std::min(limits[tail[link]], limits[head[link]]))
       return false;
   }
+  if (!areDistinct(tails) || !areDistinct(heads))
+    return false;
   uint64_t pairs = 0;
   for (const auto &[from, fromRank] : tails)
     for (const auto &[to, toRank] : heads)

@@ -176,7 +176,7 @@ void writeTrial(JsonWriter &json, const Trial &trial) {
     json.key("rounds");
     json.value(trial.shape.rounds);
     json.key("method");
-    json.value(llvm::StringRef(trial.isFlow ? "flow" : trial.isGreedy ? "greedy" : "solver"));
+    json.value(llvm::StringRef(trial.isFlow ? "flow" : trial.isGreedy && !trial.isImproved ? "greedy" : "solver"));
     json.key("leastSteps");
     json.value(trial.least.steps);
     json.key("leastRounds");

@@ -171,6 +171,7 @@ private:
         return;
       }
       trial.outcome = std::move(outcome);
+      trial.isFlow = false, trial.isImproved = true;
       trial.shape = {trial.outcome.algorithm->steps(), trial.outcome.algorithm->totalRounds()};
     }
   }
@@ -198,7 +199,8 @@ private:
                                                  Trial &trial) {
     flow::Options flowOptions;
     flowOptions.roundsPerStep = line.roundsPerStep, flowOptions.mostSends = greedy::MostSends;
-    flowOptions.stops = [this] { return options.isOver(); };
+    const Clock::time_point half = Clock::now() + (end - Clock::now()) / 2; // leaves time for the greedy search
+    flowOptions.stops = [this, half] { return options.isOver() || Clock::now() >= half; };
     flow::Result result = flow::search(on, demand, flowOptions);
     trial.flowRounds = result.leastRounds;
     trial.isFlow = result.algorithm.has_value();

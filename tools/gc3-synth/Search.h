@@ -19,6 +19,7 @@ struct Trial {
   bool fewestSteps = false, fewestRounds = false; ///< proven optimal by the bounds
   bool isGreedy = false;                          ///< found by the greedy search or by flow, without a requested shape
   bool isFlow = false;                            ///< found by flow
+  bool isImproved = false;                        ///< the solver found it, after a flow or the greedy search
   uint64_t flowRounds = 0;                        ///< flow proves that no algorithm has fewer rounds
   std::optional<uint64_t> tries;                  ///< tries of the solver so far; set only while it runs
 };

@@ -78,7 +78,7 @@ buffers input[3] output[3] scratch
 rank 0: input 3 output 3 scratch 3
 rank 1: input 3 output 3 scratch 3
   %0 = rank 0 send input[0..2] to %1 chain 0 (channel 4) sendtb 1
-  %1 = rank 1 rrs input[0..2] from %0 to %2 chain 0 channel 4
+  %1 = rank 1 rrs input[0..2] from %0 to %2 chain 0 sendtb 1 sends channel 4
   %2 = rank 0 recv -> scratch[1..3] from %1 chain 0 channel 4
   %3 = rank 0 send scratch[1..3] to %4 chain 1 after %2
   %4 = rank 1 recv -> input[1..3] from %3 chain 1 after ~%1
@@ -95,8 +95,8 @@ rank 0: input 3 output 3 scratch 3
 rank 1: input 3 output 3 scratch 3
   %0 = rank 0 send input[0] to %2 chain 0 (channel 4) sendtb 1
   %1 = rank 0 send input[1] to %3 chain 1 (channel 4) sendtb 1
-  %2 = rank 1 rrs input[0] from %0 to %4 chain 0 channel 4
-  %3 = rank 1 rrs input[1] from %1 to %5 chain 1 channel 4
+  %2 = rank 1 rrs input[0] from %0 to %4 chain 0 sendtb 1 sends channel 4
+  %3 = rank 1 rrs input[1] from %1 to %5 chain 1 sendtb 1 sends channel 4
   %4 = rank 0 recv -> scratch[1] from %2 chain 0 channel 4
   %5 = rank 0 recv -> scratch[2] from %3 chain 1 channel 4
   %6 = rank 0 send scratch[1] to %8 chain 2 after %4

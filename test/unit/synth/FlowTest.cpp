@@ -111,6 +111,41 @@ TEST(Flow, IsExactInRounds) {
   EXPECT_GT(checked, 80u);
 }
 
+/// Two switches connect all ranks, and limit what a rank sends, what it receives, or both, separately.
+TEST(Flow, IsExactWithTwoSwitches) {
+  Dice dice(11);
+  for (int i = 0; i < 60; ++i) {
+    topology::Topology topology;
+    topology.name = "planes";
+    topology.ranks = 3 + dice.below(5);
+    for (uint32_t plane = 0; plane < 2; ++plane) {
+      const uint32_t first = topology.linkCount();
+      for (uint32_t from = 0; from < topology.ranks; ++from)
+        for (uint32_t to = 0; to < topology.ranks; ++to)
+          if (from != to)
+            topology.links.push_back({.from = from, .to = to, .bandwidth = 4});
+      std::vector<uint32_t topology::Link::*> limited{&topology::Link::from, &topology::Link::to};
+      if (i % 3 != 0)
+        limited.erase(limited.begin() + i % 3 - 1);
+      for (uint32_t topology::Link::*end : limited)
+        for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+          std::vector<uint32_t> links;
+          for (uint32_t link = first; link < topology.linkCount(); ++link)
+            if (topology.links[link].*end == rank)
+              links.push_back(link);
+          topology.addBound(links, 1 + dice.below(3));
+        }
+    }
+    const Problem problem = problemOn(topology, i % 2 == 0 ? "scatter" : "gather", dice.below(topology.ranks), 3);
+    const flow::Result result = resultOf(problem);
+    EXPECT_EQ(result.algorithm->totalRounds(), result.leastRounds) << i;
+    flow::Options options;
+    options.roundsPerStep = 2;
+    const flow::Result ofTwo = resultOf(problem, options);
+    EXPECT_LE(ofTwo.algorithm->totalRounds(), 2 * ofTwo.algorithm->steps()) << i;
+  }
+}
+
 /// No algorithm with the fewest rounds has fewer steps than `leastSteps`, which the result reaches nearly always.
 TEST(Flow, HasFewSteps) {
   Dice dice(5);
