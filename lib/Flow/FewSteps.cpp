@@ -33,7 +33,7 @@ public:
   }
 
   bool isOver() {
-    constexpr uint64_t mostWork = 20'000'000; // arcs of all networks together, about ten seconds
+    constexpr uint64_t mostWork = 40'000'000; // arcs and visits of all networks together, some ten seconds
     return layers.work() - before > mostWork || (stops && stops());
   }
 

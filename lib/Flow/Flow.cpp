@@ -39,7 +39,7 @@ class GatherSearch {
 public:
   /// `sources` has the rank on which each chunk starts.
   GatherSearch(const StepGraph &graph, const std::vector<uint32_t> &sources, const Options &options)
-      : options(options), supply(supplyOf(graph, sources)), layers(graph, supply, options.stops) {
+      : options(options), supply(supplyOf(graph, sources)), layers(graph, supply, stops) {
     for (uint32_t rank : sources)
       farthest = std::max(farthest, graph.hops[rank]);
   }
@@ -48,6 +48,7 @@ public:
     const uint32_t perStep = options.roundsPerStep;
     least = static_cast<uint32_t>(std::max<uint64_t>(farthest, (leastRounds + perStep - 1) / perStep));
     std::optional<Plan> plan = fewestEqualSteps(perStep);
+    mostWork = UINT64_MAX; // the search for fewer steps has its own limit
     if (!plan || perStep != 1 || plan->rounds.empty())
       return plan;
     const auto rounds = static_cast<uint32_t>(plan->rounds.size());
@@ -74,7 +75,7 @@ private:
     std::optional<Plan> best;
     uint32_t low = least; // every smaller number has failed
     for (uint32_t steps = low, stride = 1; !best || low < best->rounds.size();) {
-      if (options.stops && options.stops())
+      if (stops())
         return best;
       const std::vector<uint32_t> rounds(steps, perStep);
       Attempt attempt = layers.attempt(rounds);
@@ -93,6 +94,8 @@ private:
 
   const Options &options;
   const std::vector<uint32_t> supply;
+  uint64_t mostWork = 150'000'000; ///< limit for Layers::work(): about half a minute, on 1024 ranks with long paths
+  const std::function<bool()> stops = [this] { return (options.stops && options.stops()) || layers.work() > mostWork; };
   Layers layers;
   uint32_t farthest = 0; ///< most hops of a chunk
 };

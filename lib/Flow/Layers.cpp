@@ -27,7 +27,6 @@ void Layers::build(const std::vector<uint32_t> &rounds, const Shares &shares) {
   arcOf.clear(), stepBegin.clear();
   addSteps(rounds, shares);
   stepBegin.push_back(network.arcs.size());
-  arcsBuilt += network.arcs.size();
 }
 
 /// Adds the arcs of all steps. Adds arcs for chunks that stay on their rank, and arcs from the source to the ranks.
@@ -114,7 +113,7 @@ Attempt Layers::attempt(const std::vector<uint32_t> &rounds) {
   Shares shares(graph, rounds);
   for (int i = 0; i < mostDivisions; ++i) {
     build(rounds, shares);
-    const std::optional<MaxFlow> found = maxFlow(network, total, fromSink, stops);
+    const std::optional<MaxFlow> found = maxFlow(network, total, fromSink, workDone, stops);
     if (!found)
       return result;
     result.delivered = std::max(result.delivered, found->value);

@@ -42,8 +42,8 @@ public:
   Attempt attempt(const std::vector<uint32_t> &rounds);
 
   uint64_t chunks() const { return total; }
-  /// Number of arcs of all networks so far, as a measure of the work.
-  uint64_t work() const { return arcsBuilt; }
+  /// Number of arcs of all networks so far, and of visits of their nodes, as a measure of the work.
+  uint64_t work() const { return workDone; }
 
 private:
   void build(const std::vector<uint32_t> &rounds, const Shares &shares);
@@ -56,7 +56,7 @@ private:
   const StepGraph &graph;
   const std::vector<uint32_t> &supply;
   const std::function<bool()> &stops;
-  uint64_t total = 0, arcsBuilt = 0;
+  uint64_t total = 0, workDone = 0;
   bool fromSink = false;         ///< where the next flow begins
   Network network;               ///< its sink is the root after each step
   std::vector<uint32_t> arcOf;   ///< by arc of the network: the arc of the step's graph, or None

@@ -45,6 +45,8 @@ public:
   uint64_t limit = 0;                           ///< most nodes
   const std::function<bool()> *stops = nullptr; ///< never null when the method runs
 
+  uint64_t visits() const { return counted; }
+
 private:
   void count() const {
     constexpr uint64_t period = 1 << 14;
@@ -52,13 +54,13 @@ private:
       throw Exceeded();
   }
 
-  mutable uint64_t counted = 0;
+  mutable uint64_t counted = 0; ///< visits of nodes
 };
 
 } // namespace
 
 static std::optional<MaxFlow> tryOnce(const Network &network, uint64_t wanted, bool fromSink, uint64_t limit,
-                                      const std::function<bool()> &stops) {
+                                      uint64_t &work, const std::function<bool()> &stops) {
   const auto [from, to] = fromSink ? std::pair(&Arc::to, &Arc::from) : std::pair(&Arc::from, &Arc::to);
   const std::vector<uint32_t> position = positionsOf(network, from);
   std::vector<std::pair<int, int>> ends(network.arcs.size());
@@ -76,6 +78,7 @@ static std::optional<MaxFlow> tryOnce(const Network &network, uint64_t wanted, b
   lemon::Preflow<Graph, Graph::ArcMap<int>>::SetElevator<LimitedElevator>::Create method(graph, capacity, first, last);
   method.elevator(elevator);
   MaxFlow result;
+  bool isComplete = true;
   try {
     method.runMinCut();
     result.value = static_cast<uint64_t>(method.flowValue());
@@ -83,21 +86,24 @@ static std::optional<MaxFlow> tryOnce(const Network &network, uint64_t wanted, b
       result.isBefore.push_back(method.minCut(Graph::node(static_cast<int>(node))) != fromSink);
     method.startSecondPhase();
   } catch (const Exceeded &) {
-    return {};
+    isComplete = false;
   }
+  work += network.arcs.size() + elevator.visits();
+  if (!isComplete)
+    return {};
   for (uint32_t place : position)
     result.flow.push_back(static_cast<uint32_t>(method.flow(Graph::arc(static_cast<int>(place)))));
   return result;
 }
 
-std::optional<MaxFlow> maxFlow(const Network &network, uint64_t wanted, bool &fromSink,
+std::optional<MaxFlow> maxFlow(const Network &network, uint64_t wanted, bool &fromSink, uint64_t &work,
                                const std::function<bool()> &stops) {
-  constexpr uint64_t nodesFirst = 16; // visits of each node in the first tries
+  constexpr uint64_t nodesFirst = 64; // visits of each node in the first tries
   for (uint64_t limit = nodesFirst * network.nodes;; limit *= 2)
     for (bool reverse : {false, true}) {
       if (stops && stops())
         return {};
-      if (std::optional<MaxFlow> found = tryOnce(network, wanted, fromSink != reverse, limit, stops)) {
+      if (std::optional<MaxFlow> found = tryOnce(network, wanted, fromSink != reverse, limit, work, stops)) {
         fromSink ^= reverse;
         return found;
       }

@@ -29,8 +29,9 @@ struct Network {
 /// Returns a maximum flow, and also a minimum cut if the value is less than `wanted`. Returns nothing if `stops`
 /// returns true, which the function calls several times a second. The method can begin at the source or at the sink.
 /// This only changes the time, but by a factor of up to a hundred. So the function alternates between both, with limits
-/// on the work that double. It begins with `fromSink`, and stores there what has succeeded. Deterministic.
-std::optional<MaxFlow> maxFlow(const Network &network, uint64_t wanted, bool &fromSink,
+/// on the work that double. It begins with `fromSink`, and stores there what has succeeded. Adds the arcs and the
+/// visits of nodes to `work`. Deterministic.
+std::optional<MaxFlow> maxFlow(const Network &network, uint64_t wanted, bool &fromSink, uint64_t &work,
                                const std::function<bool()> &stops);
 
 } // namespace gc3::flow
