@@ -52,7 +52,7 @@ private:
   using Sides = std::array<Side, 2>;
   /// A conflict of one side of an operation with operations placed before it.
   struct Refusal {
-    enum Kind : uint8_t { None, TwoChannels, TwoPeers, TwoBlocks } kind = None;
+    enum Kind : uint8_t { Nothing, TwoChannels, TwoPeers, TwoBlocks } kind = Nothing;
     uint32_t side = 0;
     uint32_t frame = 0; ///< the frame of the other operation
   };
