@@ -45,11 +45,11 @@ private:
     std::optional<Plan> found;
     uint64_t most = 0;
     for (uint32_t growth = 0; growth < 3 && !found && !isOver(); ++growth) {
-      std::vector<uint32_t> rounds = choice.growing(growth);
-      test(rounds, choice, found);
+      std::vector<uint32_t> chosen = choice.growing(growth);
+      test(chosen, choice, found);
       if (growth == 0 || delivered > most) {
         most = delivered;
-        choice.startFrom(std::move(rounds));
+        choice.startFrom(std::move(chosen));
       }
     }
     return found;

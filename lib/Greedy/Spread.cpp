@@ -12,8 +12,8 @@
 namespace gc3::greedy {
 
 Spread::Spread(const topology::Topology &topology, const algorithm::Demand &demand)
-    : topology(topology), demand(demand), boundsOf(boundsOfLinks(topology)), outgoing(linksFrom(topology)),
-      chunksOf(topology.ranks), routes(demand.chunks()), lengths(topology.linkCount(), 0) {
+    : topology(topology), boundsOf(boundsOfLinks(topology)), outgoing(linksFrom(topology)), chunksOf(topology.ranks),
+      routes(demand.chunks()), lengths(topology.linkCount(), 0) {
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
     chunksOf[demand.sourcesOf(chunk)[0].rank].push_back(chunk);
     targets.push_back(demand.targetsOf(chunk)[0].rank);

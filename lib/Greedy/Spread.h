@@ -37,7 +37,6 @@ private:
   void raiseBound(const std::vector<double> &weights);
 
   const topology::Topology &topology;
-  const algorithm::Demand &demand;
   const topology::BoundsOfLinks boundsOf;
   const topology::LinksOfRanks outgoing;
   std::vector<std::vector<uint32_t>> chunksOf; ///< by source

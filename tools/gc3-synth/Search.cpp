@@ -189,8 +189,8 @@ private:
     for (bool inverse : {false, true})
       if (inverse ? isInverse : isDirect) {
         const topology::Topology on = inverse ? topology::reversed(task.topology) : task.topology;
-        const Bounds bounds = lowerBounds(on, task.direct, isOver);
-        least += flow::leastRounds(on, task.direct, std::max<uint64_t>(bounds.rounds(), bounds.steps), isOver);
+        const Bounds known = lowerBounds(on, task.direct, isOver);
+        least += flow::leastRounds(on, task.direct, std::max<uint64_t>(known.rounds(), known.steps), isOver);
       }
     trial.flowRounds = std::max(trial.flowRounds, least);
   }
@@ -201,10 +201,10 @@ private:
     flowOptions.roundsPerStep = line.roundsPerStep, flowOptions.mostSends = greedy::MostSends;
     const Clock::time_point half = Clock::now() + (end - Clock::now()) / 2; // leaves time for the greedy search
     flowOptions.stops = [this, half] { return options.isOver() || Clock::now() >= half; };
-    flow::Result result = flow::search(on, demand, flowOptions);
-    trial.flowRounds = result.leastRounds;
-    trial.isFlow = result.algorithm.has_value();
-    return std::move(result.algorithm);
+    flow::Result found = flow::search(on, demand, flowOptions);
+    trial.flowRounds = found.leastRounds;
+    trial.isFlow = found.algorithm.has_value();
+    return std::move(found.algorithm);
   }
 
   std::optional<algorithm::Algorithm> findGreedily(const topology::Topology &on, const algorithm::Demand &demand,
