@@ -7,6 +7,7 @@
 
 #include "gc3.h"
 
+#include <cstddef>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <limits>
@@ -151,7 +152,7 @@ TEST_F(Hostile, NumbersOutOfRangeAreRefused) {
   }
   for (int rank : {least, -1, 2, most})
     EXPECT_EQ(gc3ProgramElements(bundle, 0, rank, 1, &in, &out), gc3InvalidArgument);
-  info.size = sizeof info - 1;
+  info.size = offsetof(gc3ProgramInfo_t, form) - 1; // smaller than that of the first version
   EXPECT_EQ(gc3BundleProgramInfo(bundle, 0, &info), gc3InvalidArgument);
   gc3Comm_t made = nullptr;
   for (int ranks : {least, -1, 0, most})
