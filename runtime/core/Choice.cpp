@@ -14,7 +14,7 @@ constexpr std::string_view none = "none";
 /// Returns a text that identifies a program's collective. Standard collectives have their names. Others have meanings,
 /// which are comparable for one number of ranks.
 std::string keyOf(const bundle::fbs::Program &program) {
-  const std::string name = program.collective()->str();
+  std::string name = program.collective()->str();
   if (common::findStandard(name))
     return name;
   return name + " " + std::to_string(program.ranks()) + " " + std::to_string(program.meaning());

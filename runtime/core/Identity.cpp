@@ -3,6 +3,7 @@
 #include "core/Identity.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 
 namespace gc3::core {
@@ -10,7 +11,9 @@ namespace gc3::core {
 using common::CollectiveForm;
 
 const flatbuffers::String &formOf(const bundle::fbs::Program &program) {
-  return program.form() ? *program.form() : *program.collective();
+  const flatbuffers::String *form = program.form() ? program.form() : program.collective();
+  assert(form && "readers refuse programs without a collective");
+  return *form;
 }
 
 bool isNamedBy(const CollectiveForm &wanted, const bundle::fbs::Program &program) {
