@@ -151,14 +151,25 @@ core::Result<uint32_t> ProgramTable::selectFirst(const Request &request, bool by
   return first;
 }
 
-/// A collective that is not standard must have one meaning in all bundles. GC3_PROGRAM can list a program for sizes
-/// other than the call's. So this function first searches all bundles for a listed program for the call's size.
+/// Checks that a collective that is not standard has one meaning in all bundles. Checks each name only once.
+Outcome ProgramTable::checkMeaning(const Request &request) {
+  if (selections.size() <= 1 || request.kind != core::CallKind::Collective || clearNames.contains(request.name))
+    return {};
+  const auto wanted = common::CollectiveForm::parse(request.name);
+  if (!wanted)
+    return {}; // the selection reports it
+  Outcome outcome = core::checkMeaning(*wanted, ranks, views);
+  if (outcome.ok())
+    clearNames.emplace(request.name);
+  return outcome;
+}
+
+/// GC3_PROGRAM can list a program for sizes other than the call's. So this function first searches all bundles for a
+/// listed program for the call's size.
 core::Result<uint32_t> ProgramTable::select(const Request &request) {
   std::lock_guard lock(selecting);
-  if (const auto wanted = common::CollectiveForm::parse(request.name);
-      wanted && selections.size() > 1 && request.kind == core::CallKind::Collective)
-    if (Outcome outcome = core::checkMeaning(*wanted, ranks, views); !outcome.ok())
-      return outcome;
+  if (Outcome outcome = checkMeaning(request); !outcome.ok())
+    return outcome;
   if (selections.size() > 1 && !userChoice.hasTuner())
     if (core::Result<uint32_t> bySize = selectFirst(request, true); bySize.outcome().code != gc3NoProgram)
       return bySize;

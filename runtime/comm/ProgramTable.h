@@ -7,8 +7,10 @@
 #include "comm/OccupancyBudget.h"
 #include "core/Selection.h"
 
+#include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace gc3::comm {
 
@@ -61,6 +63,7 @@ public:
 private:
   ProgramTable(Files bundles, uint32_t ranks) : files(std::move(bundles)), ranks(ranks) {}
   core::Outcome load(const cuda::Options &options);
+  core::Outcome checkMeaning(const core::Request &request);
   core::Result<uint32_t> select(const core::Request &request);
   core::Result<uint32_t> selectFirst(const core::Request &request, bool bySize);
   core::Outcome checkCall(const Entry &entry, const core::Request &request) const;
@@ -75,6 +78,7 @@ private:
   core::Choice userChoice; ///< GC3_PROGRAM or a tuner
   std::mutex selecting;
   std::vector<std::unique_ptr<core::Selection>> selections; ///< by bundle
+  std::set<std::string, std::less<>> clearNames;            ///< names of calls that checkMeaning() has accepted
   std::vector<Entry> entries;
   std::map<const core::LoadedProgram *, uint32_t> numbers;
   uint32_t architecture = 0;

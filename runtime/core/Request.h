@@ -23,6 +23,7 @@ enum class CallKind : uint8_t {
   Collective, ///< a collective by name, with any shape
   Program     ///< a program by name
 };
+inline constexpr size_t callKindCount = 3;
 
 struct Request {
   CallKind kind = CallKind::Standard;

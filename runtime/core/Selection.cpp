@@ -75,15 +75,27 @@ Result<std::vector<uint32_t>> Selection::implementations(const Request &request)
   return found;
 }
 
-/// Returns the programs that the request names by its collective, or by their own names.
-Result<std::vector<uint32_t>> Selection::findNamed(const Request &request) const {
-  if (request.kind != CallKind::Program)
-    return implementations(request);
+std::vector<uint32_t> Selection::withName(std::string_view name) const {
   std::vector<uint32_t> found;
   for (uint32_t i = 0; i < file.programCount(); ++i)
-    if (file.program(i).ranks() == ranks && view(file.program(i).name()) == request.name)
+    if (file.program(i).ranks() == ranks && view(file.program(i).name()) == name)
       found.push_back(i);
   return found;
+}
+
+/// Returns the programs that the request names by its collective, or by their own names.
+Result<const std::vector<uint32_t> *> Selection::findNamed(const Request &request) {
+  static const std::vector<uint32_t> nothing;
+  auto &known = named[static_cast<size_t>(request.kind)];
+  if (const auto place = known.find(request.name); place != known.end())
+    return &place->second;
+  Result<std::vector<uint32_t>> found =
+      request.kind == CallKind::Program ? withName(request.name) : implementations(request);
+  if (!found.ok())
+    return found.outcome();
+  if (found->empty())
+    return &nothing; // a wrong name needs no memory
+  return &known.emplace(request.name, std::move(*found)).first->second;
 }
 
 /// Adds the program to the candidates if it can serve the request, else adds the reason to `rejections`. Adds a program
@@ -137,11 +149,11 @@ Result<std::optional<size_t>> Selection::choose(const Request &request, Candidat
 }
 
 Result<const LoadedProgram *> Selection::select(const Request &request, bool bySize) {
-  const Result<std::vector<uint32_t>> named = findNamed(request);
-  if (!named.ok())
-    return named.outcome();
+  const Result<const std::vector<uint32_t> *> programs = findNamed(request);
+  if (!programs.ok())
+    return programs.outcome();
   Candidates candidates;
-  for (uint32_t index : *named)
+  for (uint32_t index : **programs)
     if (choice.hasTuner() || !candidates.bySize)
       if (Outcome outcome = addCandidate(index, request, candidates); !outcome.ok())
         return outcome;

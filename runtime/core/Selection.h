@@ -7,7 +7,11 @@
 #include "core/Choice.h"
 #include "core/Transfers.h"
 
+#include <array>
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace gc3::core {
@@ -48,7 +52,8 @@ private:
     std::string rejections;       ///< text for an error message: why programs do not fit
   };
   Result<std::vector<uint32_t>> implementations(const Request &request) const;
-  Result<std::vector<uint32_t>> findNamed(const Request &request) const;
+  std::vector<uint32_t> withName(std::string_view name) const;
+  Result<const std::vector<uint32_t> *> findNamed(const Request &request);
   Outcome addCandidate(uint32_t index, const Request &request, Candidates &candidates);
   Result<std::optional<size_t>> choose(const Request &request, Candidates &candidates, bool bySize) const;
   Outcome checkPromise(uint32_t index) const;
@@ -59,6 +64,8 @@ private:
   const bool trustsPromises;
   const Choice choice;
   std::vector<std::unique_ptr<LoadedProgram>> loaded; ///< indexed by program of the bundle; null: not loaded
+  /// By CallKind: the programs that a call's name means. Calls repeat few names, so each is resolved only once.
+  std::array<std::map<std::string, std::vector<uint32_t>, std::less<>>, callKindCount> named;
 };
 
 } // namespace gc3::core
