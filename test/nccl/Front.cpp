@@ -48,8 +48,8 @@ namespace test {
 
 namespace {
 
-/// Makes a bundle with all programs, and sets the environment variables, which the interposer reads once. The bundle is
-/// a file without a name, so a death test leaves no file.
+/// Makes a bundle with all programs, and sets the environment variables, which the interposer reads once. The file of
+/// the bundle has no name, so the system removes it when the process ends.
 struct Environment {
   Environment() {
     std::vector<ProgramSpec> specs{
