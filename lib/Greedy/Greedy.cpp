@@ -12,7 +12,6 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
-#include <type_traits>
 
 namespace gc3::greedy {
 
@@ -40,6 +39,34 @@ bool isBetter(const Algorithm &a, const Algorithm &b) {
   return std::tuple(a.totalRounds(), a.steps(), a.sends.size()) <
          std::tuple(b.totalRounds(), b.steps(), b.sends.size());
 }
+
+/// Sends chunks along the routes of Spread.
+class AlongRoutes {
+public:
+  AlongRoutes(const Topology &topology, const Demand &demand, uint32_t roundsPerStep, const Spread &spread)
+      : topology(topology), roundsPerStep(roundsPerStep), spread(spread) {
+    for (uint32_t link = 0; link < topology.linkCount(); ++link)
+      urgency.push_back(spread.urgency(link));
+    for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+      sources.push_back(demand.sourcesOf(chunk)[0].rank);
+  }
+
+  End run(Random &random, const std::function<bool()> &stops, Algorithm &found) {
+    Trees trees(topology, sources, roundsPerStep);
+    const bool isUrgencyUsed = random.below(2) != 0; // each order is the better one on some topologies
+    for (uint32_t chunk = 0; chunk < sources.size(); ++chunk)
+      for (uint32_t link : spread.route(chunk))
+        trees.add(chunk, link, isUrgencyUsed ? urgency[link] : 1);
+    return trees.run(random, stops, found);
+  }
+
+private:
+  const Topology &topology;
+  const uint32_t roundsPerStep;
+  const Spread &spread;
+  std::vector<uint32_t> urgency; ///< by link
+  std::vector<uint32_t> sources; ///< by chunk: the rank on which it starts
+};
 
 /// Runs the search methods, and keeps the best algorithm that they find.
 class Searcher {
@@ -108,21 +135,7 @@ private:
     bound = std::max(bound, static_cast<uint32_t>(spread.leastRounds()));
     if (options.leastRounds)
       *options.leastRounds = spread.leastRounds();
-    std::vector<uint32_t> sources, urgency;
-    for (uint32_t link = 0; link < topology.linkCount(); ++link)
-      urgency.push_back(spread.urgency(link));
-    for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
-      sources.push_back(demand.sourcesOf(chunk)[0].rank);
-    std::optional<Algorithm> kept = bestOf(
-        [&](Random &random, const std::function<bool()> &stops, Algorithm &found) {
-          Trees trees(topology, sources, options.roundsPerStep);
-          const bool isUrgencyUsed = random.below(2) != 0; // each order is the better one on some topologies
-          for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
-            for (uint32_t link : spread.route(chunk))
-              trees.add(chunk, link, isUrgencyUsed ? urgency[link] : 1);
-          return trees.run(random, stops, found);
-        },
-        topology);
+    std::optional<Algorithm> kept = bestOf(AlongRoutes(topology, demand, options.roundsPerStep, spread), topology);
     if (kept && isBetter(*kept, *best))
       best = std::move(kept);
   }
@@ -139,10 +152,7 @@ private:
       Random random(options.seed + t);
       Algorithm found;
       const auto stops = [&] { return found.sends.size() > sendLimit || (options.stops && options.stops()); };
-      if constexpr (std::is_invocable_v<Method, Random &, const std::function<bool()> &, Algorithm &>)
-        end = method(random, stops, found);
-      else
-        end = method.run(random, stops, found);
+      end = method.run(random, stops, found);
       if (found.sends.size() > sendLimit)
         throw std::length_error("the algorithm has more than " + std::to_string(MostSends) +
                                 " sends, the most operations that gc3c accepts in a file");
