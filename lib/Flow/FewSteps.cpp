@@ -21,7 +21,7 @@ public:
     Rounds choice(steps, rounds, layers.chunks());
     std::optional<Plan> found = start(choice);
     for (int i = 0; i < mostCuts && !found && !isOver(); ++i) {
-      const std::optional<std::vector<uint32_t>> next = choice.find();
+      const std::optional<std::vector<uint32_t>> next = choice.find(stops);
       if (!next) {
         isImpossible = choice.isImpossible;
         break;

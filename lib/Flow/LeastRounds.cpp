@@ -87,7 +87,7 @@ uint64_t roundsToMultiply(const topology::Topology &topology, const algorithm::D
 
 uint64_t leastRounds(const topology::Topology &topology, const algorithm::Demand &demand, uint64_t from,
                      const std::function<bool()> &stops) {
-  constexpr uint64_t mostWork = 10'000'000; // arcs of all networks together, some seconds
+  constexpr uint64_t mostWork = 10'000'000; // arcs and visits of all networks together, some seconds
   constexpr uint32_t mostRanks = 2048;      // the table of chunks grows with the square
   uint64_t least = std::max({from, uint64_t{1}, roundsToMultiply(topology, demand)}), work = 0;
   if (demand.ranks > mostRanks)

@@ -27,13 +27,13 @@ uint64_t Rounds::deficit(const std::vector<uint32_t> &rounds) const {
 }
 
 /// Moves the rounds that reduce the deficit most from one step to another. Returns false if no move reduces it.
-bool Rounds::improve() {
+bool Rounds::improve(const std::function<bool()> &stops) {
   uint64_t least = deficit(current);
   uint32_t from = 0, to = 0, moved = 0;
   std::vector<uint64_t> limits;
   for (const Cut &cut : cuts)
     limits.push_back(cut.limit(current));
-  for (uint32_t i = 0; i < steps; ++i)
+  for (uint32_t i = 0; i < steps && !(stops && stops()); ++i)
     for (uint32_t amount = current[i] - 1; amount > 0; amount /= 2)
       for (uint32_t j = 0; j < steps; ++j) {
         uint64_t sum = 0;
@@ -48,12 +48,9 @@ bool Rounds::improve() {
   return moved != 0;
 }
 
-/// Chooses the rounds of `step` and of the steps after it, `left` in all. `limits` has what the cuts carry in the steps
-/// before.
-bool Rounds::complete(uint32_t step, uint32_t left, std::vector<uint64_t> &limits) {
-  if (nodesLeft == 0)
-    return false;
-  --nodesLeft;
+/// Returns true if the cuts may be met with `left` rounds for `step` and the steps after it, at least 1 each. `limits`
+/// has what the cuts carry in the steps before.
+bool Rounds::canMeetCuts(uint32_t step, uint32_t left, const std::vector<uint64_t> &limits) const {
   const uint32_t after = steps - step; // this step and the steps after it
   for (size_t k = 0; k < cuts.size(); ++k) {
     uint64_t most = 0, sum = limits[k];
@@ -62,39 +59,55 @@ bool Rounds::complete(uint32_t step, uint32_t left, std::vector<uint64_t> &limit
     if (sum + most * (left - after) < chunks)
       return false;
   }
-  if (after == 0)
-    return true;
-  const uint32_t first = after == 1 ? left : 1, last = left - (after - 1);
-  for (uint32_t rounds = first; rounds <= last; ++rounds) {
-    chosen[step] = rounds;
-    for (size_t k = 0; k < cuts.size(); ++k)
-      limits[k] += cuts[k].perRound[step] * rounds;
-    const bool found = complete(step + 1, left - rounds, limits);
-    for (size_t k = 0; k < cuts.size(); ++k)
-      limits[k] -= cuts[k].perRound[step] * rounds;
-    if (found)
-      return true;
-  }
-  return false;
+  return true;
 }
 
-std::optional<std::vector<uint32_t>> Rounds::find() {
-  constexpr uint64_t mostNodes = 20'000;
-  while (deficit(current) != 0 && improve()) {
-  }
-  if (deficit(current) == 0)
-    return current;
+/// Tries all rounds that the cuts do not exclude, up to a limit. Stores rounds that meet the cuts in `current`.
+Rounds::Verdict Rounds::tryAll(const std::function<bool()> &stops) {
+  constexpr uint32_t mostNodes = 20'000;
+  std::vector<uint32_t> chosen(steps, 0); // 0: none yet
   std::vector<uint64_t> limits;
   for (const Cut &cut : cuts)
     limits.push_back(cut.fixed);
-  chosen.assign(steps, 1);
-  nodesLeft = mostNodes;
-  if (complete(0, total, limits)) {
-    current = chosen;
-    return current;
+  uint32_t step = 0, left = total;
+  const auto choose = [&](uint32_t rounds) { // for `step`
+    for (size_t k = 0; k < cuts.size(); ++k)
+      limits[k] += cuts[k].perRound[step] * rounds - cuts[k].perRound[step] * chosen[step];
+    left -= rounds - chosen[step];
+    chosen[step] = rounds;
+  };
+  for (uint32_t node = 0; node < mostNodes && !(stops && stops()); ++node) {
+    if (canMeetCuts(step, left, limits)) {
+      if (step == steps) {
+        current = std::move(chosen);
+        return Verdict::Found;
+      }
+      choose(step + 1 == steps ? left : 1);
+      ++step;
+      continue;
+    }
+    // Goes back to the last step that can have another round. Each later step needs one.
+    while (step != 0 && left <= steps - step) {
+      --step;
+      choose(0);
+    }
+    if (step == 0)
+      return Verdict::Impossible;
+    --step;
+    choose(chosen[step] + 1);
+    ++step;
   }
-  isImpossible = nodesLeft != 0;
-  return {};
+  return Verdict::Unknown;
+}
+
+std::optional<std::vector<uint32_t>> Rounds::find(const std::function<bool()> &stops) {
+  while (deficit(current) != 0 && improve(stops)) {
+  }
+  if (deficit(current) == 0)
+    return current;
+  const Verdict verdict = tryAll(stops);
+  isImpossible = verdict == Verdict::Impossible;
+  return verdict == Verdict::Found ? std::optional(current) : std::nullopt;
 }
 
 } // namespace gc3::flow

@@ -20,23 +20,23 @@ public:
   /// Makes find() start from these rounds.
   void startFrom(std::vector<uint32_t> rounds) { current = std::move(rounds); }
 
-  /// Returns the rounds of the steps, at least 1 each, that meet all cuts. Returns nothing if there are none, or if the
-  /// search is too long; sets `isImpossible` in the first case.
-  std::optional<std::vector<uint32_t>> find();
+  /// Returns the rounds of the steps, at least 1 each, that meet all cuts. Returns nothing if there are none, if the
+  /// search is too long, or if `stops` returns true. Sets `isImpossible` in the first case.
+  std::optional<std::vector<uint32_t>> find(const std::function<bool()> &stops);
 
   bool isImpossible = false;
 
 private:
   uint64_t deficit(const std::vector<uint32_t> &rounds) const;
-  bool improve();
-  bool complete(uint32_t step, uint32_t left, std::vector<uint64_t> &limits);
+  bool improve(const std::function<bool()> &stops);
+  enum class Verdict : uint8_t { Found, Impossible, Unknown };
+  Verdict tryAll(const std::function<bool()> &stops);
+  bool canMeetCuts(uint32_t step, uint32_t left, const std::vector<uint64_t> &limits) const;
 
   const uint32_t steps, total;
   const uint64_t chunks;
   std::vector<Cut> cuts;
   std::vector<uint32_t> current; ///< where the next search starts: the latest result
-  std::vector<uint32_t> chosen;  ///< for complete()
-  uint64_t nodesLeft = 0;        ///< for complete()
 };
 
 } // namespace gc3::flow
