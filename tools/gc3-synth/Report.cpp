@@ -6,6 +6,7 @@
 #include "gc3/Algorithm/Print.h"
 #include "gc3/Support/JsonWriter.h"
 #include "gc3/Support/Quantity.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -50,6 +51,15 @@ std::string optimality(const Trial &trial) {
     text += std::string(text.empty() ? "" : " and ") + "bandwidth-optimal";
   const bool isComposed = trial.task.derivation == Task::Derivation::InverseThenDirect;
   return text.empty() || !isComposed ? text : text + " among algorithms of a reduce_scatter and an allgather";
+}
+
+static llvm::StringRef nameOf(Method method) {
+  switch (method) {
+  case Method::Solver: return "solver";
+  case Method::Greedy: return "greedy";
+  case Method::Flow: return "flow";
+  }
+  llvm_unreachable("every method has a name");
 }
 
 /// Returns text with the lower bound on the rounds, for an algorithm of the greedy search. Returns an empty string for
@@ -176,7 +186,7 @@ void writeTrial(JsonWriter &json, const Trial &trial) {
     json.key("rounds");
     json.value(trial.shape.rounds);
     json.key("method");
-    json.value(llvm::StringRef(trial.isFlow ? "flow" : trial.isGreedy && !trial.isImproved ? "greedy" : "solver"));
+    json.value(nameOf(trial.method));
     json.key("leastSteps");
     json.value(trial.least.steps);
     json.key("leastRounds");

@@ -132,7 +132,7 @@ private:
     }
     const Clock::time_point begin = Clock::now();
     Trial trial;
-    trial.task = only, trial.isGreedy = true;
+    trial.task = only, trial.isGreedy = true, trial.method = Method::Greedy;
     trial.outcome = findBy(only, [&](const auto &on, const auto &demand) {
       Outcome found;
       if (flow::applies(demand))
@@ -171,7 +171,7 @@ private:
         return;
       }
       trial.outcome = std::move(outcome);
-      trial.isFlow = false, trial.isImproved = true;
+      trial.method = Method::Solver;
       trial.shape = {trial.outcome.algorithm->steps(), trial.outcome.algorithm->totalRounds()};
     }
   }
@@ -181,7 +181,7 @@ private:
   void raiseBound(Trial &trial) {
     const Task &task = trial.task;
     const auto isOver = [this] { return options.isOver(); };
-    if (trial.isFlow || trial.shape.rounds <= std::max<uint64_t>(task.least.rounds(), task.least.steps))
+    if (trial.method == Method::Flow || trial.shape.rounds <= std::max<uint64_t>(task.least.rounds(), task.least.steps))
       return;
     const bool isDirect = task.derivation != Task::Derivation::Inverse,
                isInverse = task.derivation != Task::Derivation::Direct;
@@ -203,7 +203,7 @@ private:
     flowOptions.stops = [this, half] { return options.isOver() || Clock::now() >= half; };
     flow::Result found = flow::search(on, demand, flowOptions);
     trial.flowRounds = found.leastRounds;
-    trial.isFlow = found.algorithm.has_value();
+    trial.method = found.algorithm ? Method::Flow : Method::Greedy;
     return std::move(found.algorithm);
   }
 
@@ -225,7 +225,7 @@ private:
     if (!other || (best && best->totalRounds() <= other->totalRounds()))
       return;
     best = std::move(other);
-    trial.isFlow = false;
+    trial.method = Method::Greedy;
   }
 
   /// Tries increasing numbers of steps until one has an algorithm. All smaller numbers are then excluded, unless a

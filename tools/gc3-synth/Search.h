@@ -8,6 +8,8 @@
 
 namespace gc3::synth {
 
+enum class Method : uint8_t { Solver, Greedy, Flow };
+
 /// One instance and its result. The result is not complete while the instance is being solved.
 struct Trial {
   Task task;
@@ -17,9 +19,8 @@ struct Trial {
   double seconds = 0;
   Bounds least;
   bool fewestSteps = false, fewestRounds = false; ///< proven optimal by the bounds
-  bool isGreedy = false;                          ///< found by the greedy search or by flow, without a requested shape
-  bool isFlow = false;                            ///< found by flow
-  bool isImproved = false;                        ///< the solver found it, after a flow or the greedy search
+  bool isGreedy = false;                          ///< the greedy search or flow runs, without a requested shape
+  Method method = Method::Solver;                 ///< the search that found the algorithm
   uint64_t flowRounds = 0;                        ///< flow proves that no algorithm has fewer rounds
   std::optional<uint64_t> tries;                  ///< tries of the solver so far; set only while it runs
 };
