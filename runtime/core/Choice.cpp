@@ -89,6 +89,8 @@ Outcome Choice::add(std::string_view item, Files files) {
 /// Returns the names of the programs that the list has for the program's collective. Returns null if the list does not
 /// name this collective.
 const Choice::Names *Choice::listed(const bundle::fbs::Program &program) const {
+  if (byCollective.empty()) // usual, so calls make no key
+    return nullptr;
   const auto found = byCollective.find(keyOf(program));
   return found == byCollective.end() ? nullptr : &found->second;
 }
