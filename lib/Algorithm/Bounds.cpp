@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace gc3::algorithm {
@@ -82,6 +83,7 @@ public:
       examineHalves();
       examinePrefixes();
     }
+    examineEntries();
     examineDistances();
     const uint64_t divisor = std::max<uint64_t>(1, std::gcd(best.crossing, best.bandwidth));
     best.crossing /= divisor, best.bandwidth /= divisor;
@@ -119,6 +121,9 @@ private:
   void examineMachines();
   void examineHalves();
   void examinePrefixes();
+  std::vector<uint64_t> wantedByAll(const std::vector<Topology> &machines);
+  std::vector<uint64_t> ranksByHops(const Topology &machine, const std::set<uint32_t> &entries);
+  void examineEntries();
   void examineDistances();
 
   const Topology &topology;
@@ -227,6 +232,78 @@ void CutSearch::examinePrefixes() {
   for (uint32_t rank = 0; rank + 1 < ranks; ++rank) {
     addCut(static_cast<uint64_t>(up[rank]), static_cast<uint64_t>(linksUp[rank]));
     addCut(static_cast<uint64_t>(down[rank]), static_cast<uint64_t>(linksDown[rank]));
+  }
+}
+
+/// Returns, by machine, the number of chunks that start outside and that all ranks of the machine want.
+std::vector<uint64_t> CutSearch::wantedByAll(const std::vector<Topology> &machines) {
+  std::vector<uint64_t> wanted(machines.size(), 0);
+  std::vector<uint32_t> ranks(machines.size(), 0); // by machine: those that want the chunk
+  for (uint32_t chunk = 0; chunk < demand.chunks() && !stop.addWork(2 * demand.targetsOf(chunk).size()); ++chunk) {
+    uint32_t last = UINT32_MAX; // targets are in the order of their ranks
+    for (const BufferChunk &target : demand.targetsOf(chunk)) {
+      const uint32_t group = groupOf[target.rank];
+      if (std::exchange(last, target.rank) != target.rank && ++ranks[group] == machines[group].ranks)
+        wanted[group] += group != groupOf[sourceOf(chunk)];
+    }
+    for (const BufferChunk &target : demand.targetsOf(chunk))
+      ranks[groupOf[target.rank]] = 0;
+  }
+  return wanted;
+}
+
+/// Returns, for each d, the most ranks that are at most d hops from one of the entries. The last number is the largest.
+/// Returns nothing if the work must stop.
+std::vector<uint64_t> CutSearch::ranksByHops(const Topology &machine, const std::set<uint32_t> &entries) {
+  const topology::LinksOfRanks outgoing = linksFrom(machine);
+  std::vector<uint64_t> most;
+  for (uint32_t rank : entries) {
+    if (stop.addWork(machine.links.size()))
+      return {};
+    std::vector<uint64_t> count(most.size(), 0); // ranks by their hops
+    for (uint32_t hops : distancesFrom(machine, outgoing, rank))
+      if (hops != topology::Unreachable) {
+        count.resize(std::max<size_t>(count.size(), hops + 1), 0);
+        ++count[hops];
+      }
+    std::partial_sum(count.begin(), count.end(), count.begin());
+    most.resize(count.size(), most.empty() ? 0 : most.back());
+    for (size_t hops = 0; hops < count.size(); ++hops)
+      most[hops] = std::max(most[hops], count[hops]);
+  }
+  return most;
+}
+
+/// Examines chunks from outside that all ranks of a machine want. If a chunk enters the machine with d rounds left, it
+/// reaches only ranks within d hops. So it must enter in several places if these are not all ranks.
+void CutSearch::examineEntries() {
+  groupOf = machinesOf(topology);
+  std::vector<Topology> machines(*std::max_element(groupOf.begin(), groupOf.end()) + 1);
+  std::vector<uint32_t> place; // by rank: its number in the machine
+  for (uint32_t group : groupOf)
+    place.push_back(machines[group].ranks++);
+  const std::vector<uint64_t> wanted = wantedByAll(machines);
+  std::vector<std::vector<uint32_t>> entering(machines.size());
+  for (uint32_t number = 0; number < topology.linkCount(); ++number)
+    if (const Link &link = topology.links[number]; groupOf[link.from] != groupOf[link.to])
+      entering[groupOf[link.to]].push_back(number);
+    else if (wanted[groupOf[link.to]] != 0)
+      machines[groupOf[link.to]].links.push_back({.from = place[link.from], .to = place[link.to]});
+  for (uint32_t group = 0; group < machines.size(); ++group) {
+    const uint64_t bandwidth = throughput.of(entering[group]), needed = wanted[group] * machines[group].ranks;
+    if (needed == 0 || bandwidth == 0)
+      continue;
+    std::set<uint32_t> entries;
+    for (uint32_t link : entering[group])
+      entries.insert(place[topology.links[link].to]);
+    // The last round comes first.
+    const std::vector<uint64_t> reached = ranksByHops(machines[group], entries);
+    uint64_t served = 0, rounds = 0; // ranks that get a chunk that enters in these rounds, summed over chunks
+    for (; rounds < reached.size() && served < needed; ++rounds)
+      served += bandwidth * reached[rounds];
+    if (served < needed && !reached.empty())
+      rounds += (needed - served - 1) / (bandwidth * reached.back()) + 1;
+    best.atLeast = std::max(best.atLeast, rounds);
   }
 }
 

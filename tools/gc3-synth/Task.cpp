@@ -172,6 +172,7 @@ Bounds leastOf(const Task &task, const std::function<bool()> &stops) {
   if (task.derivation == Task::Derivation::InverseThenDirect) {
     const Bounds gather = lowerBounds(task.topology, task.direct, stops);
     bounds.steps += gather.steps;
+    bounds.atLeast = bounds.rounds() + gather.rounds();
     bounds.crossing = bounds.crossing * gather.bandwidth + gather.crossing * bounds.bandwidth;
     bounds.bandwidth *= gather.bandwidth;
     const uint64_t divisor = std::max<uint64_t>(1, std::gcd(bounds.crossing, bounds.bandwidth));

@@ -24,7 +24,8 @@ struct Bounds {
 
 /// Returns bounds for a demand without reductions on a connected topology. Counts the chunks that must leave and enter
 /// sets of ranks. With up to 16 ranks, examines all sets. With more ranks, examines single ranks, the ranks below k for
-/// each k, the halves of a lattice, and the machines that the fastest links form. Also counts the sends over all links
+/// each k, the halves of a lattice, and the machines that the fastest links form. For machines, also counts the rounds
+/// in which a chunk moves on from the rank at which it enters. Also counts the sends over all links
 /// together. A chunk needs one send for each rank that must get it, and at least as many sends as there are hops to the
 /// farthest of these ranks. Linear, except that the distances take up to ranks times links. Calls `stops` several times
 /// a second; once it returns true, returns the bounds found so far.

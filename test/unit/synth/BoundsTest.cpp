@@ -52,13 +52,33 @@ TEST(Bounds, OfMachinesOnAFastNetwork) {
     if (links[link].kind == topology::LinkKind::Network && links[link].to == 4)
       entering.push_back(link);
   topology.addBound(entering, 1);
-  EXPECT_EQ(lowerBounds(topology, problem.demand).rounds(), 32u) << "32 chunks into the second machine, one a round";
+  EXPECT_EQ(lowerBounds(topology, problem.demand).rounds(), 33u)
+      << "32 chunks into the second machine, one a round; one that enters last reaches one rank";
 }
 
 TEST(Bounds, OfMachines) {
   EXPECT_EQ(boundsOf("4*dgx-a100", "alltoall(ranks = 32)"), Pair(2, 24)) << "192 chunks over 8 cards";
   EXPECT_EQ(boundsOf("2*dgx1", "alltoall(ranks = 16)"), Pair(3, 16)) << "64 chunks over 4 cards";
-  EXPECT_EQ(boundsOf("4*ring:4", "allgather(ranks = 16, chunks = 2)"), Pair(3, 24)) << "24 chunks over one card";
+  EXPECT_EQ(boundsOf("4*ring:4", "allgather(ranks = 16, chunks = 2)"), Pair(3, 25)) << "24 chunks over one card";
+}
+
+/// All ranks of a machine want each chunk. In the last round, a chunk reaches only the rank at which it enters. In the
+/// round before, it reaches a rank's neighbors, too: 5 of 8 ranks of a DGX-1.
+TEST(Bounds, OfEntriesIntoMachines) {
+  EXPECT_EQ(boundsOf("4*dgx1", "allgather(ranks = 32)"), Pair(3, 8)) << "24 chunks, 4 in a round";
+  EXPECT_EQ(boundsOf("4*dgx1", "allgather(ranks = 32, chunks = 3)"), Pair(3, 20)) << "72 chunks";
+  EXPECT_EQ(boundsOf("2*dgx1", "allgather(ranks = 16)"), Pair(3, 4)) << "8 chunks";
+  EXPECT_EQ(boundsOf("3*line:4", "broadcast(ranks = 12, chunks = 3)"), Pair(4, 4)) << "from the middle of a line";
+  EXPECT_EQ(boundsOf("3*line:4", "alltoall(ranks = 12)"), Pair(4, 32)) << "one rank wants each chunk";
+  Problem problem("2*line:4", "allgather(ranks = 8)");
+  std::erase_if(problem.topology.links, [](const topology::Link &link) {
+    return link.kind == topology::LinkKind::Network && (link.from % 4 != 0 || link.to % 4 != 0);
+  });
+  for (topology::Link &link : problem.topology.links)
+    link.bandwidth = link.kind == topology::LinkKind::Network ? 1 : 2;
+  problem.topology.boundBegin = {0};
+  problem.topology.boundLinks.clear(), problem.topology.boundBandwidth.clear();
+  EXPECT_EQ(lowerBounds(problem.topology, problem.demand).rounds(), 6u) << "4 chunks enter at the end of a line";
 }
 
 TEST(Bounds, OfNothing) {
