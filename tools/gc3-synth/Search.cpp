@@ -150,16 +150,19 @@ private:
     conclude(std::move(trial), begin);
   }
 
-  /// Lets the solver look for fewer rounds, if the instance is so small that this takes a moment.
+  /// Lets the solver look for fewer rounds. Begins with the most rounds for which the instance is so small that this
+  /// takes a moment.
   void improveBySolver(Trial &trial) {
     constexpr uint64_t mostSends = 7000; // chunks times links times steps
     const Task &task = trial.task;
     const uint32_t parts = stride(task);
+    const uint64_t sendsOfStep = std::max<uint64_t>(1, uint64_t{task.direct.chunks()} * task.topology.linkCount());
     synth::Options limited = options;
     limited.maxConflicts = 60000; // some seconds
     while (line.roundsPerStep == 1 && trial.shape.rounds > std::max(task.least.rounds(), trial.flowRounds)) {
-      const uint32_t fewer = (trial.shape.rounds - 1) / parts;
-      if (fewer == 0 || uint64_t{task.direct.chunks()} * task.topology.linkCount() * fewer > mostSends)
+      const auto fewer =
+          static_cast<uint32_t>(std::min<uint64_t>((trial.shape.rounds - 1) / parts, mostSends / sendsOfStep));
+      if (fewer == 0 || fewer * parts < std::max(task.least.rounds(), trial.flowRounds))
         return;
       Outcome outcome = findBy(task, [&](const auto &on, const auto &demand) {
         return solve(on, demand, {fewer, fewer}, limited);
@@ -167,7 +170,7 @@ private:
       if (!outcome.algorithm) {
         // Steps of several rounds can carry more than steps of one round only if bounds cover several links.
         if (outcome.verdict == Verdict::Unsatisfiable && parts == 1 && task.topology.boundCount() == 0)
-          trial.flowRounds = trial.shape.rounds;
+          trial.flowRounds = fewer + 1;
         return;
       }
       trial.outcome = std::move(outcome);
