@@ -143,7 +143,9 @@ std::string sizesOf(const std::vector<Choice> &choices, size_t i) {
          (i + 1 < choices.size() ? std::to_string(choices[i + 1].from) : "1 << 62");
 }
 
-std::vector<std::string> aboutFile(const CommandLine &line, const Task &task) {
+/// Describes the file whose first program is the result of `trial`. One method finds all programs of a file.
+std::vector<std::string> aboutFile(const CommandLine &line, const Trial &trial) {
+  const Task &task = trial.task;
   const topology::Topology &topology = task.topology;
   std::string alpha, beta;
   llvm::raw_string_ostream(alpha) << llvm::format("%g", topology.alpha());
@@ -152,8 +154,7 @@ std::vector<std::string> aboutFile(const CommandLine &line, const Task &task) {
               quantity(topology.linkCount(), "link") +
               (topology.boundCount() ? ", " + quantity(topology.boundCount(), "bound") : "") + ", alpha = " + alpha +
               " us, beta = " + beta + " us/MB.",
-          "Made by gc3-synth " GC3_VERSION +
-              std::string(line.goal == Goal::FewRounds ? "" : " with " + solverVersion()) + ":",
+          "Made by gc3-synth " GC3_VERSION + (trial.method == Method::Solver ? " with " + solverVersion() : "") + ":",
           "  " + line.spelled};
 }
 
@@ -240,7 +241,7 @@ std::string programs(const CommandLine &line, const Result &result) {
     const Trial &trial = *choices[i].trial;
     algorithm::ProgramText program;
     if (i == 0)
-      program.comment = aboutFile(line, trial.task);
+      program.comment = aboutFile(line, trial);
     else
       out << '\n';
     if (i == 0)
