@@ -64,11 +64,11 @@ struct Table {
                               cl::value_desc("name"), cl::cat(search)};
   cl::opt<unsigned> tries{
       "tries",
-      cl::desc(
-          "For the greedy search: the number of tries; the best result is kept (default: 64, fewer if they take long)"),
+      cl::desc("For the greedy search: the number of tries; the best result is kept (default: 64, fewer if they take "
+               "long); flow needs no tries"),
       cl::value_desc("n"), cl::init(0), cl::cat(search)};
   cl::opt<unsigned> roundsPerStep{"rounds-per-step",
-                                  cl::desc("For the greedy search: more rounds make fewer steps (default 1)"),
+                                  cl::desc("For the greedy search and flow: more rounds make fewer steps (default 1)"),
                                   cl::value_desc("n"), cl::init(1), cl::cat(search)};
   cl::opt<unsigned> timeLimit{
       "time-limit",
