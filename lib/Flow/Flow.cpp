@@ -3,10 +3,12 @@
 // rank.
 #include "gc3/Flow/Flow.h"
 #include "FewSteps.h"
+#include "Rounds.h"
 #include "Sends.h"
 #include "gc3/Algorithm/Bounds.h"
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -47,12 +49,19 @@ public:
   std::optional<Plan> run(uint64_t leastRounds) {
     const uint32_t perStep = options.roundsPerStep;
     least = static_cast<uint32_t>(std::max<uint64_t>(farthest, (leastRounds + perStep - 1) / perStep));
-    std::optional<Plan> plan = fewestEqualSteps(perStep);
+    if (perStep != 1)
+      return fewestEqualSteps(perStep);
+    std::optional<Plan> plan = inLeastRounds();
+    const bool isTooLarge = !plan && layers.isTooLarge(least);
+    if (!plan && !isTooLarge)
+      plan = fewestEqualSteps(1);
     mostWork = UINT64_MAX; // the search for fewer steps has its own limit
-    if (!plan || perStep != 1 || plan->rounds.empty())
+    if (plan ? plan->rounds.empty() : !isTooLarge)
       return plan;
-    const auto rounds = static_cast<uint32_t>(plan->rounds.size());
-    FewSteps few = fewSteps(layers, rounds, farthest, rounds - 1, options.stops);
+    // Without a plan, the search for few steps is the only one whose networks are small enough.
+    const uint32_t rounds = plan ? std::accumulate(plan->rounds.begin(), plan->rounds.end(), 0u) : least,
+                   most = plan ? static_cast<uint32_t>(plan->rounds.size()) : rounds;
+    FewSteps few = fewSteps(layers, rounds, farthest, most - 1, options.stops);
     leastSteps = few.least;
     return few.plan ? std::move(few.plan) : std::move(plan);
   }
@@ -69,13 +78,22 @@ private:
     return supply;
   }
 
+  /// Tries some steps with `least` rounds in all. Their network is much smaller than that of single rounds if many
+  /// chunks share each link.
+  std::optional<Plan> inLeastRounds() {
+    const uint32_t steps = std::min(least, 2 * farthest);
+    std::vector<uint32_t> rounds = Rounds(steps, least, layers.chunks()).growing(1);
+    Attempt attempt = layers.attempt(rounds);
+    return attempt.loads ? std::optional(Plan{std::move(rounds), std::move(*attempt.loads)}) : std::nullopt;
+  }
+
   /// Finds the fewest steps of `perStep` rounds each. Their number grows until it suffices; then the search halves the
   /// interval between the last failure and the success.
   std::optional<Plan> fewestEqualSteps(uint32_t perStep) {
     std::optional<Plan> best;
     uint32_t low = least; // every smaller number has failed
     for (uint32_t steps = low, stride = 1; !best || low < best->rounds.size();) {
-      if (stops())
+      if (stops() || layers.isTooLarge(steps))
         return best;
       const std::vector<uint32_t> rounds(steps, perStep);
       Attempt attempt = layers.attempt(rounds);

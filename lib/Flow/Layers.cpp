@@ -107,9 +107,16 @@ std::vector<std::vector<Shares::Use>> Layers::usesOf(const MaxFlow &found) const
   return result;
 }
 
+bool Layers::isTooLarge(uint64_t steps) const {
+  constexpr uint64_t mostArcs = 1 << 23; // about 100 bytes each
+  return steps * (graph.arcs.size() + graph.ranks) > mostArcs;
+}
+
 Attempt Layers::attempt(const std::vector<uint32_t> &rounds) {
   constexpr int mostDivisions = 150;
   Attempt result;
+  if (isTooLarge(rounds.size()))
+    return result;
   Shares shares(graph, rounds);
   for (int i = 0; i < mostDivisions; ++i) {
     build(rounds, shares);

@@ -38,7 +38,10 @@ public:
   /// fail.
   Layers(const StepGraph &graph, const std::vector<uint32_t> &supply, const std::function<bool()> &stops);
 
-  /// Tries steps with these numbers of rounds. Divided bounds are divided anew up to some times.
+  /// Returns true if the network of so many steps takes too much memory: about a gigabyte.
+  bool isTooLarge(uint64_t steps) const;
+  /// Tries steps with these numbers of rounds. Divided bounds are divided anew up to some times. Fails if there are too
+  /// many steps.
   Attempt attempt(const std::vector<uint32_t> &rounds);
 
   uint64_t chunks() const { return total; }

@@ -3,6 +3,7 @@
 // algorithm has fewer rounds.
 #include "gc3/Flow/Flow.h"
 #include "BruteForce.h"
+#include "Layers.h"
 #include "Problem.h"
 #include "gc3/Algorithm/Bounds.h"
 #include "gc3/Synth/Synthesis.h"
@@ -88,11 +89,11 @@ flow::Result resultOf(const Problem &problem, const flow::Options &options = {})
   return result;
 }
 
-/// On links of any bandwidths, and on switches, no algorithm has fewer rounds. An algorithm of fewer rounds could have
-/// one round in each step.
-TEST(Flow, IsExactInRounds) {
+/// On links of any bandwidths, and on switches, no algorithm has fewer rounds, or fewer steps for these rounds. An
+/// algorithm of fewer rounds could have one round in each step.
+TEST(Flow, IsExact) {
   Dice dice(3);
-  uint32_t checked = 0;
+  uint32_t checkedRounds = 0, checkedSteps = 0;
   for (int i = 0; i < 150; ++i) {
     const uint32_t ranks = 2 + dice.below(3);
     topology::Topology topology = oneWay(dice, ranks, dice.below(5));
@@ -101,14 +102,21 @@ TEST(Flow, IsExactInRounds) {
     const Problem problem =
         problemOn(topology, i % 3 == 0 ? "scatter" : "gather", dice.below(ranks), 1 + dice.below(ranks == 4 ? 2 : 4));
     const flow::Result result = resultOf(problem);
-    const uint32_t rounds = result.algorithm->totalRounds();
+    const uint32_t rounds = result.algorithm->totalRounds(), steps = result.algorithm->steps();
     EXPECT_EQ(rounds, result.leastRounds) << i;
+    EXPECT_EQ(steps, result.leastSteps) << i;
+    synth::BruteForce all(problem.topology, problem.demand);
     if (rounds > 1 && rounds < 6) {
-      EXPECT_FALSE(synth::BruteForce(problem.topology, problem.demand).isPossible(rounds - 1, rounds - 1)) << i;
-      ++checked;
+      EXPECT_FALSE(all.isPossible(rounds - 1, rounds - 1)) << i;
+      ++checkedRounds;
+    }
+    if (steps > 1 && rounds < 7) {
+      EXPECT_FALSE(all.isPossible(steps - 1, rounds)) << i;
+      ++checkedSteps;
     }
   }
-  EXPECT_GT(checked, 80u);
+  EXPECT_GT(checkedRounds, 80u);
+  EXPECT_GT(checkedSteps, 80u);
 }
 
 /// Two switches connect all ranks, and limit what a rank sends, what it receives, or both, separately.
@@ -144,29 +152,6 @@ TEST(Flow, IsExactWithTwoSwitches) {
     const flow::Result ofTwo = resultOf(problem, options);
     EXPECT_LE(ofTwo.algorithm->totalRounds(), 2 * ofTwo.algorithm->steps()) << i;
   }
-}
-
-/// No algorithm with the fewest rounds has fewer steps than `leastSteps`, which the result reaches nearly always.
-TEST(Flow, HasFewSteps) {
-  Dice dice(5);
-  uint32_t reached = 0, checked = 0;
-  for (int i = 0; i < 100; ++i) {
-    const uint32_t ranks = 3 + dice.below(2);
-    topology::Topology topology = oneWay(dice, ranks, dice.below(4));
-    if (i % 2 == 0)
-      addSwitch(dice, topology);
-    const Problem problem = problemOn(topology, "gather", dice.below(ranks), 1 + dice.below(2));
-    const flow::Result result = resultOf(problem);
-    const uint32_t rounds = result.algorithm->totalRounds(), steps = result.algorithm->steps();
-    EXPECT_GE(steps, result.leastSteps);
-    reached += steps == result.leastSteps;
-    if (result.leastSteps > 1 && rounds < 7) {
-      EXPECT_FALSE(synth::BruteForce(problem.topology, problem.demand).isPossible(result.leastSteps - 1, rounds)) << i;
-      ++checked;
-    }
-  }
-  EXPECT_GT(checked, 50u);
-  EXPECT_EQ(reached, 100u);
 }
 
 /// With bounds over links of several ranks, the lower bound is still valid. Most results have the fewest rounds.
@@ -266,6 +251,38 @@ TEST(Flow, RaisesTheBoundOfOtherCollectives) {
   EXPECT_EQ(flow::leastRounds(gather.topology, gather.demand, 2, {}), 3u);
   const Problem broadcast("dgx2", rooted("broadcast", 16, 0, 1));
   EXPECT_EQ(flow::leastRounds(broadcast.topology, broadcast.demand, 1, {}), 2u) << "a rank sends six chunks in a round";
+}
+
+/// With many chunks, a network of single rounds would take gigabytes. Few steps suffice.
+TEST(Flow, ManyChunks) {
+  for (const auto &[name, ranks, chunks, rounds] :
+       {std::tuple("star:65", 65, 2000, 64 * 2000), std::tuple("star:9", 9, 65536, 8 * 65536)})
+    for (const char *collective : {"gather", "scatter"}) {
+      const Problem problem(name, rooted(collective, static_cast<uint32_t>(ranks), 1, static_cast<uint32_t>(chunks)));
+      const flow::Result result = flow::search(problem.topology, problem.demand, {});
+      ASSERT_TRUE(result.algorithm);
+      EXPECT_EQ(problem.findError(*result.algorithm), "");
+      EXPECT_EQ(result.leastRounds, result.algorithm->totalRounds());
+      EXPECT_EQ(result.algorithm->totalRounds(), static_cast<uint32_t>(rounds));
+      EXPECT_LE(result.algorithm->steps(), 3u);
+    }
+}
+
+/// The memory of a network is limited. A step on this topology needs about 190 arcs.
+TEST(Flow, NetworksAreLimited) {
+  const Problem problem("star:65", rooted("gather", 65, 1, 1));
+  const std::optional<flow::StepGraph> graph = flow::makeStepGraph(problem.topology, 1);
+  ASSERT_TRUE(graph);
+  std::vector<uint32_t> supply(65, 1);
+  supply[1] = 0;
+  const std::function<bool()> never;
+  flow::Layers layers(*graph, supply, never);
+  EXPECT_TRUE(layers.attempt(std::vector<uint32_t>(64, 1)).loads);
+  EXPECT_FALSE(layers.isTooLarge(1 << 15));
+  EXPECT_TRUE(layers.isTooLarge(1 << 16));
+  const uint64_t before = layers.work();
+  EXPECT_FALSE(layers.attempt(std::vector<uint32_t>(1 << 16, 1)).loads);
+  EXPECT_EQ(layers.work(), before);
 }
 
 TEST(Flow, RoundsPerStep) {
