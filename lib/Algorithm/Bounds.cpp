@@ -296,14 +296,13 @@ void CutSearch::examineEntries() {
     std::set<uint32_t> entries;
     for (uint32_t link : entering[group])
       entries.insert(place[topology.links[link].to]);
-    // The last round comes first.
     const std::vector<uint64_t> reached = ranksByHops(machines[group], entries);
-    uint64_t served = 0, rounds = 0; // ranks that get a chunk that enters in these rounds, summed over chunks
-    for (; rounds < reached.size() && served < needed; ++rounds)
-      served += bandwidth * reached[rounds];
+    uint64_t last = 0, served = 0; // number of last rounds; ranks that chunks reach if they enter in these rounds
+    for (; last < reached.size() && served < needed; ++last)
+      served += bandwidth * reached[last];
     if (served < needed && !reached.empty())
-      rounds += (needed - served - 1) / (bandwidth * reached.back()) + 1;
-    best.atLeast = std::max(best.atLeast, rounds);
+      last += (needed - served - 1) / (bandwidth * reached.back()) + 1;
+    best.atLeast = std::max(best.atLeast, last);
   }
 }
 

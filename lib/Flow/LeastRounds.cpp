@@ -93,26 +93,23 @@ uint64_t leastRounds(const topology::Topology &topology, const algorithm::Demand
   if (demand.ranks > mostRanks)
     return least;
   const std::vector<std::vector<uint32_t>> supplies = suppliesOf(demand);
+  std::optional<Layers> layers; // of the current root
+  const std::function<bool()> isOver = [&] {
+    return work + (layers ? layers->work() : 0) > mostWork || (stops && stops());
+  };
   for (uint32_t root : rootsOf(topology, supplies)) {
     const std::optional<StepGraph> graph = makeStepGraph(topology, root);
-    if (!graph)
+    if (!graph || isOver())
       return least;
-    Layers layers(*graph, supplies[root], stops);
+    layers.emplace(*graph, supplies[root], isOver);
     // Few steps make a small network. If they suffice, single rounds do, too.
     const auto all = static_cast<uint32_t>(least);
     const uint32_t steps = std::min(all, 2 * *std::max_element(graph->hops.begin(), graph->hops.end()));
-    if (steps != 0 && layers.attempt(Rounds(steps, all, layers.chunks()).growing(1)).loads) {
-      work += layers.work();
-      continue;
-    }
-    while (true) {
-      if (work + layers.work() + graph->arcs.size() * least > mostWork || (stops && stops()))
-        return least;
-      if (!layers.attempt(std::vector<uint32_t>(least, 1)).cut)
-        break;
-      ++least;
-    }
-    work += layers.work();
+    if (steps == 0 || !layers->attempt(Rounds(steps, all, layers->chunks()).growing(1)).loads)
+      while (graph->arcs.size() * least <= mostWork && layers->attempt(std::vector<uint32_t>(least, 1)).cut)
+        ++least;
+    work += layers->work();
+    layers.reset();
   }
   return least;
 }

@@ -285,6 +285,18 @@ TEST(Flow, NetworksAreLimited) {
   EXPECT_EQ(layers.work(), before);
 }
 
+/// The bound ends at its limit on the work, if it rises at none of many ranks, and during a single flow.
+TEST(Flow, LimitsTheWorkOfTheBound) {
+  const Problem many("mesh:40x40", rooted("broadcast", 1600, 820, 7)),
+      single("8*line:100", "allgather(ranks = 800, chunks = 1, inplace = inplace)");
+  for (const auto &[problem, from] : {std::pair(&many, 43), std::pair(&single, 720)}) {
+    uint32_t calls = 0;
+    flow::leastRounds(problem->topology, problem->demand, static_cast<uint64_t>(from), [&] { return ++calls == 0; });
+    EXPECT_GT(calls, 10u);
+    EXPECT_LT(calls, 3000u);
+  }
+}
+
 TEST(Flow, RoundsPerStep) {
   flow::Options options;
   const Problem problem("torus:4x4", rooted("gather", 16, 3, 8));
