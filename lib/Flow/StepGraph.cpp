@@ -37,8 +37,7 @@ public:
     for (uint32_t bound = 0; bound < topology.boundCount(); ++bound)
       if (!addBound(bound))
         return {};
-    for (std::optional<size_t> wrong = addSets(); wrong; wrong = addSets())
-      divide(*wrong);
+    addSets();
     addLinks();
     graph.arcs.insert(graph.arcs.end(), headArcs.rbegin(), headArcs.rend());
     addHubLinks();
@@ -61,8 +60,9 @@ private:
   }
   bool addBound(uint32_t bound);
   void divideByRank(const std::vector<uint32_t> &links, uint32_t limit);
-  void divide(size_t set);
-  std::optional<size_t> addSets();
+  void divide(const LinkSet &set, std::vector<LinkSet> &singles);
+  bool addSet(const LinkSet &set);
+  void addSets();
   void addLinks();
   bool isHub(const std::vector<uint32_t> &links) const;
   void addHub(const std::vector<uint32_t> &links);
@@ -117,48 +117,54 @@ void Builder::divideByRank(const std::vector<uint32_t> &links, uint32_t limit) {
   }
 }
 
-/// Replaces a set by a share for each of its links.
-void Builder::divide(size_t number) {
-  LinkSet set = std::move(sets[number]);
-  sets.erase(sets.begin() + static_cast<ptrdiff_t>(number));
-  if (set.divided == None) {
-    set.divided = static_cast<uint32_t>(graph.dividedBandwidth.size());
+/// Adds a share for each link of a set to `singles`.
+void Builder::divide(const LinkSet &set, std::vector<LinkSet> &singles) {
+  uint32_t divided = set.divided;
+  if (divided == None) {
+    divided = static_cast<uint32_t>(graph.dividedBandwidth.size());
     graph.dividedBandwidth.push_back(set.bandwidth);
   }
   for (uint32_t link : set.links)
-    sets.push_back({{link}, bandwidth[link], true, set.divided});
+    singles.push_back({{link}, bandwidth[link], true, divided});
 }
 
-/// Makes the arcs of all sets. Returns the number of the first set that does not fit.
-std::optional<size_t> Builder::addSets() {
+/// Makes the arc of a set. Returns false, and changes nothing, if the set does not fit.
+bool Builder::addSet(const LinkSet &set) {
+  std::vector<uint32_t> &ends = set.isAtTail ? tail : head;
+  const uint32_t outer = ends[set.links[0]];
+  uint32_t hops = UINT32_MAX;
+  for (uint32_t link : set.links) {
+    if (ends[link] != outer)
+      return false;
+    hops = std::min(hops, 1 + graph.hops[topology.links[link].to]);
+  }
+  const uint32_t inner = graph.nodes++;
+  for (uint32_t link : set.links)
+    ends[link] = inner;
+  limits.push_back(set.bandwidth);
+  StepArc arc = {set.isAtTail ? outer : inner, set.isAtTail ? inner : outer, set.bandwidth, hops};
+  if (set.divided != None) {
+    arc.share = static_cast<uint32_t>(graph.boundOfShare.size());
+    graph.boundOfShare.push_back(set.divided);
+  }
+  (set.isAtTail ? graph.arcs : headArcs).push_back(arc);
+  return true;
+}
+
+/// Makes the arcs of all sets. Linear, except for the sort.
+void Builder::addSets() {
   graph.nodes = 2 * graph.ranks;
-  graph.arcs.clear(), headArcs.clear(), graph.boundOfShare.clear(), tail.clear(), head.clear();
   limits.assign(graph.nodes, UINT64_MAX);
   for (const Link &link : topology.links)
     tail.push_back(link.from), head.push_back(graph.ranks + link.to);
   std::stable_sort(sets.begin(), sets.end(),
                    [](const LinkSet &a, const LinkSet &b) { return a.links.size() > b.links.size(); });
-  for (size_t number = 0; number < sets.size(); ++number) {
-    const LinkSet &set = sets[number];
-    std::vector<uint32_t> &ends = set.isAtTail ? tail : head;
-    const uint32_t outer = ends[set.links[0]], inner = graph.nodes++;
-    uint32_t hops = UINT32_MAX;
-    for (uint32_t link : set.links) {
-      if (ends[link] != outer)
-        return number;
-      hops = std::min(hops, 1 + graph.hops[topology.links[link].to]);
-    }
-    for (uint32_t link : set.links)
-      ends[link] = inner;
-    limits.push_back(set.bandwidth);
-    StepArc arc = {set.isAtTail ? outer : inner, set.isAtTail ? inner : outer, set.bandwidth, hops};
-    if (set.divided != None) {
-      arc.share = static_cast<uint32_t>(graph.boundOfShare.size());
-      graph.boundOfShare.push_back(set.divided);
-    }
-    (set.isAtTail ? graph.arcs : headArcs).push_back(arc);
-  }
-  return {};
+  std::vector<LinkSet> singles;
+  for (const LinkSet &set : sets)
+    if (!addSet(set))
+      divide(set, singles);
+  for (const LinkSet &single : singles)
+    addSet(single); // always fits
 }
 
 /// Makes an arc for each link, or a hub for all links between some nodes.

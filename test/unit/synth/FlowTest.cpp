@@ -268,6 +268,28 @@ TEST(Flow, ManyChunks) {
     }
 }
 
+/// Bounds that overlap in every way are divided in linear time. Nearly all of their shares are single links.
+TEST(Flow, ManyOverlappingBounds) {
+  Dice dice(17);
+  topology::Topology topology;
+  topology.ranks = 100;
+  for (uint32_t from = 0; from < 100; ++from)
+    for (uint32_t to = 0; to < 100; ++to)
+      if (from != to)
+        topology.links.push_back({.from = from, .to = to});
+  for (uint32_t bound = 0; bound < 100; ++bound) {
+    std::vector<uint32_t> links;
+    for (uint32_t link = 0; link < topology.linkCount(); ++link)
+      if (dice.below(2) == 0)
+        links.push_back(link);
+    topology.addBound(links, 9);
+  }
+  const std::optional<flow::StepGraph> graph = flow::makeStepGraph(topology, 0);
+  ASSERT_TRUE(graph);
+  EXPECT_EQ(graph->dividedBandwidth, std::vector<uint32_t>(100, 9));
+  EXPECT_GT(graph->boundOfShare.size(), 480'000u);
+}
+
 /// The memory of a network is limited. A step on this topology needs about 190 arcs.
 TEST(Flow, NetworksAreLimited) {
   const Problem problem("star:65", rooted("gather", 65, 1, 1));
