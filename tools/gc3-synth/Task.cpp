@@ -36,14 +36,14 @@ std::string promiseOf(llvm::StringRef name, uint32_t ranks, uint32_t chunks, uin
 constexpr llvm::StringLiteral madeProgram = "-"; ///< file name of a program that gc3-synth makes
 
 /// Appends the errors to `error`. If the error is in the program that gc3-synth makes from its options, omits the
-/// place, because the user does not know that program.
+/// place, because the user does not know that program. Also omits the name of a limit that only gc3c can change.
 void printErrors(const Diagnostics &diags, std::string &error) {
   if (diags.all().empty()) // the evaluation was stopped
     return;
   llvm::raw_string_ostream out(error);
   const Diagnostic &first = diags.all().front();
   if (!first.range.isValid() || diags.sourceManager().place(first.range.begin).file == madeProgram)
-    out << first.message;
+    out << llvm::StringRef(first.message).split("; --max-").first;
   else
     diags.print(out, false);
 }
