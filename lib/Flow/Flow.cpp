@@ -78,10 +78,12 @@ private:
     return supply;
   }
 
-  /// Tries some steps with `least` rounds in all. Their network is much smaller than that of single rounds if many
-  /// chunks share each link.
+  /// Tries some steps with `least` rounds in all, if these are fewer steps than single rounds are. Their network is
+  /// much smaller if many chunks share each link.
   std::optional<Plan> inLeastRounds() {
-    const uint32_t steps = std::min(least, 2 * farthest);
+    const uint32_t steps = 2 * farthest;
+    if (steps >= least)
+      return {};
     std::vector<uint32_t> rounds = Rounds(steps, least, layers.chunks()).growing(1);
     Attempt attempt = layers.attempt(rounds);
     return attempt.loads ? std::optional(Plan{std::move(rounds), std::move(*attempt.loads)}) : std::nullopt;
