@@ -28,9 +28,9 @@ bool applies(const algorithm::Demand &demand);
 
 /// Returns an algorithm for a demand to which flow applies, on a connected topology. The number of rounds is the least
 /// if each bound covers links that leave one rank, or links that enter one rank, and bounds at one rank are disjoint or
-/// nested. With other bounds, the result can have more rounds than `leastRounds`. Returns no algorithm if stopped, or
-/// if a bound lists a link twice. Throws std::length_error if every algorithm has more than `mostSends` sends.
-/// Deterministic.
+/// nested. With other bounds, the result can have more rounds than `leastRounds`. Returns no algorithm if stopped, if
+/// a bound lists a link twice, or if the search reaches its limit on work or memory. Throws std::length_error if every
+/// algorithm has more than `mostSends` sends. Deterministic.
 Result search(const topology::Topology &topology, const algorithm::Demand &demand, const Options &options);
 
 /// Returns a lower bound on the rounds for any demand without reductions, at least `from`. The chunks that a rank wants
