@@ -53,7 +53,7 @@ private:
   /// Returns the device communicator, which is in device memory. Loads its address at each call: an address that stays
   /// in registers would make the kernel spill.
   __device__ __forceinline__ const ncclDevComm &comm() const {
-    return *static_cast<const ncclDevComm *>(call.ranks->network);
+    return *static_cast<const ncclDevComm *>(call.blocks->network);
   }
 
   const kernel::KernelArgs &call;

@@ -7,7 +7,9 @@
 #ifdef __CUDACC__
 #define GC3_DEVICE __device__ __forceinline__
 #define GC3_ROLLED _Pragma("unroll 1")
+#define GC3_UNROLLED _Pragma("unroll")
 #else
 #define GC3_DEVICE inline
 #define GC3_ROLLED
+#define GC3_UNROLLED
 #endif

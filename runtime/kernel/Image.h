@@ -7,8 +7,6 @@
 
 namespace gc3::kernel {
 
-inline constexpr uint32_t none = UINT32_MAX;
-
 /// The layout of messages in FIFO slots, and how a receiver detects a message.
 enum class Protocol : uint8_t {
   Simple, ///< the sender stores the data, then increases a counter
@@ -45,34 +43,6 @@ struct alignas(16) WaitImage {
   uint32_t stepCount; ///< steps of thread block `block`
 };
 
-struct ThreadBlockImage {
-  uint32_t firstStep;
-  uint32_t stepCount;
-  uint32_t outgoing; ///< index in RankImage::sends, or none
-  uint32_t incoming; ///< index in RankImage::receives, or none
-};
-
-/// The two ends of a connection. Counters count messages since the connection was created and never decrease. The
-/// waiting side polls memory of its own rank; the signalling side stores to memory of the peer. Peers on the same GPU
-/// and peers across NVLink differ only in addresses.
-///
-/// Over a network (GIN) the peer's memory has no addresses here. The sender has slots of its own, and puts messages
-/// from them into the receiver's slots. Signals, to which the network adds, count arrivals and free slots.
-struct SendEnd {
-  std::byte *slots;      ///< FIFO slots at the receiver; over a network, the sender's own slots
-  uint64_t *arrived;     ///< at the receiver, Simple only: number of messages sent
-  const uint64_t *freed; ///< at this rank: number of messages whose slots are free again
-  uint64_t *sent;        ///< at this rank, used only by this thread block: messages sent before this call
-  uint32_t network;      ///< index in RankImage::networkSends, or none
-};
-struct ReceiveEnd {
-  const std::byte *slots;  ///< FIFO slots at this rank
-  const uint64_t *arrived; ///< at this rank, Simple only: number of messages sent
-  uint64_t *freed;         ///< at the sender: number of messages whose slots are free again
-  uint64_t *received;      ///< at this rank, used only by this thread block: messages received before this call
-  uint32_t network;        ///< index in RankImage::networkReceives, or none
-};
-
 /// A signal of a rank. Each context has its own signal ids, from 0. Each slot has its own arrival signal. The network
 /// does not order puts to different slots, so a shared signal could count a later message first.
 struct Signal {
@@ -94,6 +64,28 @@ struct NetworkReceive {
   uint64_t *credited; ///< at this rank, used only by this thread block: slots returned before this call
 };
 
+/// The two ends of a connection. Counters count messages since the connection was created and never decrease. The
+/// waiting side polls memory of its own rank; the signalling side stores to memory of the peer. Peers on the same GPU
+/// and peers across NVLink differ only in addresses.
+///
+/// Over a network (GIN) the peer's memory has no addresses here. The sender has slots of its own, and puts messages
+/// from them into the receiver's slots. Signals, to which the network adds, count arrivals and free slots.
+struct SendEnd {
+  std::byte *slots;      ///< FIFO slots at the receiver; over a network, the sender's own slots
+  uint64_t *arrived;     ///< at the receiver, Simple only: number of messages sent
+  const uint64_t *freed; ///< at this rank: number of messages whose slots are free again
+  uint64_t *sent; ///< at this rank, used only by this thread block: messages sent before this call; null: no connection
+  const NetworkSend *network; ///< null if the peer's memory has addresses here
+};
+struct ReceiveEnd {
+  const std::byte *slots;  ///< FIFO slots at this rank
+  const uint64_t *arrived; ///< at this rank, Simple only: number of messages sent
+  uint64_t *freed;         ///< at the sender: number of messages whose slots are free again
+  uint64_t *received; ///< at this rank, used only by this thread block: messages received before this call; null: no
+                      ///< connection
+  const NetworkReceive *network; ///< null if the peer's memory has addresses here
+};
+
 /// The dependency that a thread block waited for when the host stopped it.
 enum class Waiting : uint32_t { Nothing, Step, Message, Slot, Data };
 struct Report {
@@ -111,19 +103,20 @@ struct alignas(16) StepTimes {
   uint64_t begin, end;
 };
 
-/// One rank's part of a program.
-struct RankImage {
-  const StepImage *steps;
-  const WaitImage *waits;
-  const ThreadBlockImage *blocks;
-  const SendEnd *sends;
-  const ReceiveEnd *receives;
-  const NetworkSend *networkSends;
-  const NetworkReceive *networkReceives;
+/// The thread block that a block of the grid runs. One record has all of this, so that a kernel starts after few loads
+/// that depend on each other.
+struct alignas(16) BlockImage {
+  const StepImage *steps; ///< of this thread block
+  const WaitImage *waits; ///< of the rank
+  uint64_t *progress;     ///< of the rank, indexed by thread block: steps completed since the program was loaded
+  uint64_t *tiles;        ///< used only by this thread block: tiles completed before this call
+  Report *report;
   const void *network; ///< the machine's state for the network; null: no network
-  uint64_t *progress;  ///< indexed by thread block: steps completed since the program was loaded
-  uint64_t *tiles;     ///< indexed by thread block, which alone uses its entry: tiles completed before this call
-  Report *reports;     ///< indexed by thread block
+  SendEnd out;
+  ReceiveEnd in;
+  uint32_t rank;  ///< within the launch
+  uint32_t block; ///< within the rank
+  uint32_t stepCount;
 };
 
 /// The shape of a buffer. Within a block, slots begin `slotElements` apart. The last slots of a block can be short or
@@ -137,20 +130,13 @@ struct RankBuffers {
   std::byte *buffers[bufferKinds];
 };
 
-/// The thread block that a block of the grid runs, and its rank within the launch.
-struct BlockAssignment {
-  uint32_t rank;
-  uint32_t block;
-};
-
 /// Limit on the ranks of one launch. It bounds the size of KernelArgs.
 inline constexpr uint32_t maxRanksPerLaunch = 32;
 
 /// The arguments of a launch.
 struct KernelArgs {
-  const RankImage *ranks;             ///< the ranks of the launch
-  const BlockAssignment *assignments; ///< indexed by block of the grid
-  const uint32_t *stop;               ///< host memory: not 0 if all blocks must end at once
+  const BlockImage *blocks; ///< indexed by block of the grid
+  const uint32_t *stop;     ///< host memory: not 0 if all blocks must end at once
   uint64_t *running; ///< host memory, one word per grid block: 0 if idle, else a number that differs between calls;
                      ///< null: no watchdog
   Shape shapes[bufferKinds];

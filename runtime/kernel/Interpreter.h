@@ -43,12 +43,19 @@ struct ConnectionCursor {
   GC3_DEVICE uint32_t previous(uint32_t slots) const { return next == 0 ? slots - 1 : next - 1; }
 };
 
+/// A step with what its execution needs, so that it loads nothing from device memory and divides nothing. Loads of
+/// device memory would miss the first-level cache after each acquire.
+struct alignas(16) CachedStep {
+  StepImage image;
+  SlotRun first;  ///< the run of its first slot
+  WaitImage wait; ///< its first wait, if it has any
+};
+
 /// The shared memory of a block.
 struct BlockShared {
-  RankImage rank; ///< copy of the rank's image, because loads of the original would miss the caches after each acquire
-  StepImage stepCache[cachedSteps];
-  uint32_t pollStopped;
-  uint32_t moveStopped[2]; ///< indexed by `parity`: slow threads can still read one word while the other is written
+  CachedStep steps[cachedSteps];
+  BlockImage block;
+  uint64_t freed; ///< the last value of the outgoing connection's counter of free slots that a thread has polled
 };
 
 /// `Machine` abstracts a GPU (docs/gpu-internals.md): threads, barriers, and the loads and stores that the memory model
@@ -57,11 +64,10 @@ template <typename Machine, typename Arithmetic, Protocol P>
 class Interpreter {
 public:
   GC3_DEVICE Interpreter(Machine &machine, BlockShared &shared, const KernelArgs &call)
-      : machine(machine), shared(shared), call(call), assignment(call.assignments[machine.block()]), rank(shared.rank),
-        stepCount(call.ranks[assignment.rank].blocks[assignment.block].stepCount) {}
+      : machine(machine), shared(shared), call(call), image(shared.block) {}
 
   GC3_DEVICE void run() {
-    loadCounters();
+    loadBlock();
     publishRunning(tilesBefore + 1);
     if (runTiles())
       storeCounters();
@@ -88,66 +94,61 @@ private:
   /// Runs all steps for all tiles. Returns false after a stop. The counters in memory are then stale, and the
   /// connections must not be used again.
   GC3_DEVICE bool runTiles() {
-    for (; tile != call.tiles; ++tile)
-      for (uint32_t first = 0; first < stepCount; first += cachedSteps) {
-        if (tile == 0 || stepCount > cachedSteps)
+    for (; tile != call.tiles; ++tile) {
+      part = tilePart(call, Arithmetic::elementBytes, tile);
+      for (uint32_t first = 0; first < image.stepCount; first += cachedSteps) {
+        if (tile == 0 || image.stepCount > cachedSteps)
           loadSteps(first);
-        const uint32_t end = first + cachedSteps < stepCount ? first + cachedSteps : stepCount;
+        const uint32_t end = first + cachedSteps < image.stepCount ? first + cachedSteps : image.stepCount;
         for (stepNumber = first; stepNumber != end; ++stepNumber)
-          if (!runStep(shared.stepCache[stepNumber - first]))
+          if (!runStep(shared.steps[stepNumber - first]))
             return false;
       }
+    }
     return true;
   }
 
-  /// Loads the counters. The next barrier makes the shared memory that is written here visible to the block.
-  GC3_DEVICE void loadCounters() {
-    const RankImage &original = call.ranks[assignment.rank];
-    const ThreadBlockImage block = original.blocks[assignment.block];
-    tilesBefore = original.tiles[assignment.block];
-    if (block.outgoing != none) {
-      out = original.sends[block.outgoing];
-      sent.begin(*out.sent, call.slots);
-    }
-    if (block.incoming != none) {
-      in = original.receives[block.incoming];
-      received.begin(*in.received, call.slots);
+  /// Loads the block's record and its counters.
+  GC3_DEVICE void loadBlock() {
+    if (isLeader())
+      shared.block = call.blocks[machine.block()];
+    machine.barrier();
+    tilesBefore = *image.tiles;
+    if (image.out.sent)
+      sent.begin(*image.out.sent, call.slots);
+    if (image.in.received) {
+      received.begin(*image.in.received, call.slots);
       if constexpr (Machine::hasNetwork)
-        credited = in.network == none ? 0 : *original.networkReceives[in.network].credited;
-    }
-    if (isLeader()) {
-      shared.rank = original;
-      shared.pollStopped = shared.moveStopped[0] = shared.moveStopped[1] = 0;
+        credited = image.in.network ? *image.in.network->credited : 0;
     }
   }
 
   GC3_DEVICE void storeCounters() {
     machine.barrier(); // all threads have read the old counters
-    const ThreadBlockImage block = rank.blocks[assignment.block];
-    if (!isLeader() || !drainNetwork(block))
+    if (!isLeader() || !drainNetwork())
       return;
-    rank.tiles[assignment.block] = tilesBefore + call.tiles;
-    if (block.outgoing != none)
-      *rank.sends[block.outgoing].sent = sent.messages;
-    if (block.incoming != none)
-      *rank.receives[block.incoming].received = received.messages;
+    *image.tiles = tilesBefore + call.tiles;
+    if (image.out.sent)
+      *image.out.sent = sent.messages;
+    if (image.in.received)
+      *image.in.received = received.messages;
   }
 
   /// Waits until all puts of this call have landed, because the host can free their source memory after the call. A put
   /// has landed when the receiver has returned its slot. Returns the slots of this rank's receives first, because the
   /// peer can be waiting for them at the same place. Returns false after a stop.
-  GC3_DEVICE bool drainNetwork(const ThreadBlockImage &block) {
+  GC3_DEVICE bool drainNetwork() {
     if constexpr (Machine::hasNetwork) {
-      if (block.incoming != none && in.network != none) {
-        returnCredits(rank.networkReceives[in.network]);
-        *rank.networkReceives[in.network].credited = credited;
+      if (image.in.network) {
+        returnCredits(*image.in.network);
+        *image.in.network->credited = credited;
       }
-      if (block.outgoing != none && out.network != none && sent.messages != *rank.sends[block.outgoing].sent) {
-        stepNumber = stepCount - 1, --tile; // the report names the last step of the last tile
-        if (!await(machine,
-                   {nullptr, sent.messages, Waiting::Slot, Scope::System, rank.networkSends[out.network].freed},
-                   call.stop)) {
-          reportStop(Waiting::Slot, shared.pollStopped);
+      if (image.out.network && sent.messages != *image.out.sent) {
+        stepNumber = image.stepCount - 1, --tile; // the report names the last step of the last tile
+        uint64_t value;
+        if (!await(machine, {nullptr, sent.messages, Waiting::Slot, Scope::System, image.out.network->freed}, call.stop,
+                   value)) {
+          reportStop(Waiting::Slot);
           return false;
         }
       }
@@ -157,35 +158,34 @@ private:
 
   GC3_DEVICE void loadSteps(uint32_t first) {
     machine.barrier(); // no thread still uses the cached steps
-    const uint32_t firstStep = rank.blocks[assignment.block].firstStep + first;
-    const uint32_t steps = stepCount - first < cachedSteps ? stepCount - first : cachedSteps;
-    for (uint32_t i = machine.thread(); i < steps; i += machine.threads())
-      shared.stepCache[i] = rank.steps[firstStep + i];
+    const uint32_t steps = image.stepCount - first < cachedSteps ? image.stepCount - first : cachedSteps;
+    for (uint32_t i = machine.thread(); i < steps; i += machine.threads()) {
+      const StepImage step = image.steps[first + i];
+      shared.steps[i] = {step, slotRun(call, call.memory[image.rank], Arithmetic::elementBytes, step, 0),
+                         step.waitCount == 0 ? WaitImage{} : image.waits[step.firstWait]};
+    }
     machine.barrier();
   }
 
-  GC3_DEVICE bool runStep(const StepImage &step) {
-    const OpcodeFlags flags(step.opcode);
+  GC3_DEVICE bool runStep(const CachedStep &step) {
+    const OpcodeFlags flags(step.image.opcode);
     if (!awaitDependencies(step, flags))
       return false;
     recordBegin();
     Motion motion{flags, call.op, {}, call.stop};
     if (flags.receives)
-      motion.message.in = in.slots + received.next * call.slotBytes, motion.message.inNumber = received.messages + 1;
+      motion.message.in = image.in.slots + received.next * call.slotBytes,
+      motion.message.inNumber = received.messages + 1;
     if (flags.sends)
-      motion.message.out = out.slots + sent.next * call.slotBytes, motion.message.outNumber = sent.messages + 1;
+      motion.message.out = image.out.slots + sent.next * call.slotBytes, motion.message.outNumber = sent.messages + 1;
     if (!moveData(step, motion))
-      reportStop(Waiting::Data, shared.moveStopped[parity]);
-    machine.barrier();
-    if (shared.moveStopped[parity] != 0)
       return false;
     recordEnd();
-    parity ^= 1;
     if (flags.sends)
       sent.advance(call.slots);
     if (flags.receives)
       received.advance(call.slots);
-    publish(step, flags);
+    publish(step.image, flags);
     return true;
   }
 
@@ -193,7 +193,7 @@ private:
   GC3_DEVICE StepTimes *traceRecord() const {
     if (call.records == nullptr || !isLeader())
       return nullptr;
-    const uint64_t number = tile * stepCount + stepNumber;
+    const uint64_t number = tile * image.stepCount + stepNumber;
     return call.records + uint64_t{machine.block()} * call.ringRecords + (number & (call.ringRecords - 1));
   }
   GC3_DEVICE void recordBegin() {
@@ -205,72 +205,109 @@ private:
       record->end = machine.now();
   }
 
-  GC3_DEVICE bool moveData(const StepImage &step, const Motion &motion) {
+  /// Moves the data of a step, then waits for all threads. Returns false after a stop.
+  GC3_DEVICE bool moveData(const CachedStep &step, const Motion &motion) {
+    if constexpr (P == Protocol::Simple) {
+      eachRun(step, [&](const TileRun &run) { Simply::move(machine, motion, run); });
+      machine.barrier();
+      return true;
+    } else {
+      bool going = true;
+      if (motion.flags.isLocal())
+        eachRun(step, [&](const TileRun &run) { Simply::move(machine, motion, run); });
+      else
+        going = moveMessage(step, motion);
+      if (!going)
+        reportStop(Waiting::Data);
+      return !machine.barrierAny(!going);
+    }
+  }
+
+  GC3_DEVICE bool moveMessage(const CachedStep &step, const Motion &motion) {
     bool going = true;
     uint64_t nominal = 0;
-    forEachRun<Arithmetic::elementBytes>(call, call.memory[assignment.rank], step, tile, [&](const TileRun &run) {
+    eachRun(step, [&](const TileRun &run) {
       nominal = run.nominalBytes;
-      if (motion.flags.isLocal())
-        Simply::move(machine, motion, run);
-      else if (going)
+      if (going)
         going = Messages::move(machine, motion, run);
     });
     if constexpr (P == Protocol::LL)
       if (going)
-        Messages::finish(machine, motion, call, step.count, nominal);
+        Messages::finish(machine, motion, call, step.image.count, nominal);
     return going;
+  }
+
+  template <typename Visit>
+  GC3_DEVICE void eachRun(const CachedStep &step, Visit visit) const {
+    forEachRun<Arithmetic::elementBytes>(call, call.memory[image.rank], step.image, step.first, part, visit);
   }
 
   /// Returns dependency `number` of a step: first its waits, then the message's arrival (Simple only), then a free
   /// slot.
-  GC3_DEVICE WaitCondition dependency(const StepImage &step, uint32_t number) const {
-    if (number < step.waitCount) {
-      const WaitImage wait = rank.waits[step.firstWait + number];
-      return {rank.progress + wait.block,
+  GC3_DEVICE WaitCondition dependency(const CachedStep &step, uint32_t number) const {
+    if (number < step.image.waitCount) {
+      const WaitImage wait = number == 0 ? step.wait : image.waits[step.image.firstWait + number];
+      return {image.progress + wait.block,
               (tilesBefore + tile) * wait.stepCount + wait.step + 1,
               Waiting::Step,
               Scope::Gpu,
               {}};
     }
-    if (number == step.waitCount && Messages::countsArrivals && OpcodeFlags(step.opcode).receives)
+    if (number == step.image.waitCount && Messages::countsArrivals && OpcodeFlags(step.image.opcode).receives)
       return messageArrival();
     return slotAvailable();
   }
 
   GC3_DEVICE WaitCondition messageArrival() const {
     if constexpr (Machine::hasNetwork)
-      if (in.network != none) {
-        const Signal first = rank.networkReceives[in.network].arrived;
-        return {nullptr, received.slotUses + 1, Waiting::Message, Scope::System, signalOfSlot(first, received.next)};
-      }
-    return {in.arrived, received.messages + 1, Waiting::Message, call.peers, {}};
+      if (image.in.network)
+        return {nullptr, received.slotUses + 1, Waiting::Message, Scope::System,
+                signalOfSlot(image.in.network->arrived, received.next)};
+    return {image.in.arrived, received.messages + 1, Waiting::Message, call.peers, {}};
   }
 
   GC3_DEVICE WaitCondition slotAvailable() const {
-    const uint64_t least = sent.messages + 1 > call.slots ? sent.messages + 1 - call.slots : 0;
+    const uint64_t least = sent.messages + 1 - call.slots; // greater than `freed`, so it has no overflow
     if constexpr (Machine::hasNetwork)
-      if (out.network != none)
-        return {nullptr, least, Waiting::Slot, Scope::System, rank.networkSends[out.network].freed};
-    return {out.freed, least, Waiting::Slot, call.peers, {}};
+      if (image.out.network)
+        return {nullptr, least, Waiting::Slot, Scope::System, image.out.network->freed};
+    return {image.out.freed, least, Waiting::Slot, call.peers, {}};
   }
 
   static GC3_DEVICE Signal signalOfSlot(const Signal &first, uint32_t slot) { return {first.context, first.id + slot}; }
 
   /// Waits for all dependencies of a step. Lane 0 of each warp polls. Dependencies are assigned to warps round-robin.
-  /// Returns false after a stop.
-  GC3_DEVICE bool awaitDependencies(const StepImage &step, const OpcodeFlags &flags) {
-    const uint32_t dependencies = step.waitCount + (Messages::countsArrivals && flags.receives) + flags.sends;
+  /// Does not poll for a free slot if an earlier poll has seen one. Returns false after a stop.
+  GC3_DEVICE bool awaitDependencies(const CachedStep &step, const OpcodeFlags &flags) {
+    const bool needsSlot = flags.sends && sent.messages + 1 > freed + call.slots;
+    const uint32_t dependencies = step.image.waitCount + (Messages::countsArrivals && flags.receives) + needsSlot;
     if (dependencies == 0)
       return true;
+    bool going = true;
+    const uint32_t warp = machine.thread() / warpLanes;
+    if (machine.thread() % warpLanes == 0 && warp < dependencies)
+      going = poll(step, warp, dependencies);
+    if (machine.barrierAny(!going))
+      return false;
+    if (needsSlot)
+      freed = shared.freed;
+    return true;
+  }
+
+  /// Waits for the dependencies of one warp. Returns false after a stop.
+  GC3_DEVICE bool poll(const CachedStep &step, uint32_t warp, uint32_t dependencies) {
     const uint32_t warps = (machine.threads() + warpLanes - 1) / warpLanes;
-    if (machine.thread() % warpLanes == 0)
-      for (uint32_t number = machine.thread() / warpLanes; number < dependencies; number += warps)
-        if (WaitCondition needed = dependency(step, number); !await(machine, needed, call.stop)) {
-          reportStop(needed.what, shared.pollStopped);
-          break;
-        }
-    machine.barrier();
-    return shared.pollStopped == 0;
+    for (uint32_t number = warp; number < dependencies; number += warps) {
+      uint64_t value;
+      const WaitCondition needed = dependency(step, number);
+      if (!await(machine, needed, call.stop, value)) {
+        reportStop(needed.what);
+        return false;
+      }
+      if (needed.what == Waiting::Slot)
+        shared.freed = value;
+    }
+    return true;
   }
 
   /// Publishes the message's arrival (Simple only: in LL and LL128 the message itself has flags), the free slot, and
@@ -285,33 +322,34 @@ private:
     if (flags.receives)
       signalSlotFree();
     if (step.awaited != 0)
-      machine.publish(rank.progress + assignment.block, (tilesBefore + tile) * stepCount + stepNumber + 1, Scope::Gpu);
+      machine.publish(image.progress + image.block, (tilesBefore + tile) * image.stepCount + stepNumber + 1,
+                      Scope::Gpu);
   }
 
   /// Signals that the last message is written. The caller must have executed a fence.
   GC3_DEVICE void signalArrival(const StepImage &step) {
     if constexpr (Machine::hasNetwork)
-      if (out.network != none) {
-        const NetworkSend &network = rank.networkSends[out.network];
+      if (image.out.network) {
+        const NetworkSend &network = *image.out.network;
         const uint32_t last = sent.previous(call.slots);
         const uint64_t slot = last * call.slotBytes;
         machine.put(network.peer, network.window, network.to + slot, network.from + slot, step.count * call.tileStride,
                     signalOfSlot(network.arrived, last));
         return;
       }
-    machine.publish(out.arrived, sent.messages, call.peers);
+    machine.publish(image.out.arrived, sent.messages, call.peers);
   }
 
   /// Returns the slot of the last received message. The caller must have executed a fence.
   GC3_DEVICE void signalSlotFree() {
     if constexpr (Machine::hasNetwork)
-      if (in.network != none) {
-        const NetworkReceive &network = rank.networkReceives[in.network];
+      if (image.in.network) {
+        const NetworkReceive &network = *image.in.network;
         if (received.messages - credited >= network.batch)
           returnCredits(network);
         return;
       }
-    machine.publish(in.freed, received.messages, call.peers);
+    machine.publish(image.in.freed, received.messages, call.peers);
   }
 
   GC3_DEVICE void returnCredits(const NetworkReceive &network) {
@@ -320,25 +358,19 @@ private:
     credited = received.messages;
   }
 
-  GC3_DEVICE void reportStop(Waiting what, uint32_t &flag) {
-    flag = 1;
-    rank.reports[assignment.block] = {what, stepNumber, tile};
-  }
+  GC3_DEVICE void reportStop(Waiting what) { *image.report = {what, stepNumber, tile}; }
 
   Machine &machine;
   BlockShared &shared;
   const KernelArgs &call;
-  const BlockAssignment assignment;
-  const RankImage &rank;
-  const uint32_t stepCount; ///< steps of the thread block
-  SendEnd out{};
-  ReceiveEnd in{};
+  const BlockImage &image;
   uint64_t tilesBefore = 0;
   ConnectionCursor sent, received;
+  uint64_t freed = 0;    ///< the number of messages sent whose slots are known to be free again
   uint64_t credited = 0; ///< over a network, in thread 0 only: number of slots returned
   uint64_t tile = 0;
+  TilePart part{};         ///< of the current tile
   uint32_t stepNumber = 0; ///< number of the current step within the thread block
-  uint32_t parity = 0;     ///< number of completed steps, modulo 2
 };
 
 } // namespace gc3::kernel

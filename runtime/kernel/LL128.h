@@ -17,7 +17,6 @@ namespace gc3::kernel {
 
 inline constexpr uint32_t lineBytesLL128 = 128;
 inline constexpr uint32_t lineDataLL128 = 120;
-inline constexpr uint32_t warpLanes = 32;
 
 template <typename Machine, typename Arithmetic>
 class LL128 {
@@ -26,32 +25,11 @@ public:
 
   /// Moves the data of a step that sends or receives. Returns false after a stop, identically for all lanes of a warp.
   static GC3_DEVICE bool move(Machine &machine, const Motion &motion, const TileRun &run) {
-    const bool sends = motion.flags.sends;
-    const uint64_t bytes = sends ? run.nominalBytes : run.bytes;
-    const uint64_t lines = (bytes + lineDataLL128 - 1) / lineDataLL128;
-    const uint32_t lane = machine.thread() % warpLanes, inLine = lane % lanesPerLine;
-    const uint64_t stride = machine.threads() / lanesPerLine * 2;
-    for (uint64_t group = machine.thread() / warpLanes * linesPerWarp; group < lines; group += stride) {
-      const uint64_t line = group + lane / lanesPerLine * 2;
-      const uint32_t lineCount = line + 1 < lines ? 2 : line < lines;
-      const uint64_t place =
-          run.inMessage / lineDataLL128 * lineBytesLL128 + line * lineBytesLL128 + inLine * sizeof(Pack);
-      const PackRange range(line * lineDataLL128 + inLine * sizeof(Pack), run.bytes, inLine);
-      Pair pair{};
-      if (motion.flags.reads)
-        pair = range.load(machine, run.source);
-      if (motion.flags.receives) {
-        Pair arrived{};
-        if (!receive(machine, motion, motion.message.in + place, lineCount, inLine, arrived))
-          return false;
-        pair = motion.flags.reduces ? combined(motion.op, arrived, pair) : arrived;
-      }
-      if (sends)
-        send(machine, motion, motion.message.out + place, lineCount, inLine, pair);
-      if (motion.flags.writes)
-        range.store(machine, run.target, pair);
-    }
-    return true;
+    if (!motion.flags.reduces)
+      return moveLines<false>(machine, motion, motion.op, run);
+    bool going = true;
+    withConstant(motion.op, [&](Operation constant) { going = moveLines<true>(machine, motion, constant, run); });
+    return going;
   }
 
 private:
@@ -64,51 +42,132 @@ private:
     Pack first, second;
   };
 
-  static GC3_DEVICE Pair combined(Operation op, const Pair &a, const Pair &b) {
-    return {combine<Arithmetic>(op, a.first, b.first), combine<Arithmetic>(op, a.second, b.second)};
+  /// Moves all lines of a run. A warp moves `linesPerWarp` lines at a time, or several such groups while the buffers
+  /// have whole packs for all of its lanes.
+  template <bool Reduces>
+  static GC3_DEVICE bool moveLines(Machine &machine, const Motion &motion, Operation op, const TileRun &run) {
+    constexpr uint32_t unroll = Reduces ? 1 : 2;
+    const uint64_t bytes = motion.flags.sends ? run.nominalBytes : run.bytes;
+    const uint64_t lines = (bytes + lineDataLL128 - 1) / lineDataLL128;
+    const uint64_t wholeLines =
+        (address(run.source) | address(run.target)) % sizeof(Pack) == 0 ? run.bytes / lineDataLL128 : 0;
+    const uint32_t stride = machine.threads() / lanesPerLine * 2;
+    const uint32_t lane = machine.thread() % warpLanes, inLine = lane % lanesPerLine, inGroup = lane / lanesPerLine * 2;
+    const uint64_t begin = run.inMessage / lineDataLL128 * lineBytesLL128;
+    uint64_t group = machine.thread() / warpLanes * linesPerWarp;
+    for (; group + (unroll - 1) * stride + linesPerWarp <= wholeLines; group += unroll * stride)
+      if (!some<unroll, Reduces, true>(machine, motion, op, run, begin, {group + inGroup, inLine, stride, 2}))
+        return false;
+    for (; group < lines; group += stride) {
+      const uint64_t line = group + inGroup;
+      if (!some<1, Reduces, false>(machine, motion, op, run, begin,
+                                   {line, inLine, stride, line + 1 < lines ? 2 : uint32_t{line < lines}}))
+        return false;
+    }
+    return true;
   }
 
-  /// The position of a lane's packs in the data, and the number of valid bytes in each pack. Lane 7 has only the first
-  /// pack.
-  struct PackRange {
-    uint64_t at;
-    uint32_t first, second; ///< valid bytes
+  /// The lines of a lane: `count` (0 to 2) of them from number `first` on, then as many after each `stride` lines.
+  struct Lines {
+    uint64_t first;
+    uint32_t inLine; ///< the lane's number among those of a line
+    uint32_t stride;
+    uint32_t count;
+  };
 
-    GC3_DEVICE PackRange(uint64_t offset, uint64_t end, uint32_t inLine) : at(offset) {
+  /// Moves `Unroll` pairs of lines of this lane. If `Whole`, all packs are whole and aligned in the buffers.
+  template <uint32_t Unroll, bool Reduces, bool Whole>
+  static GC3_DEVICE bool some(Machine &machine, const Motion &motion, Operation op, const TileRun &run, uint64_t begin,
+                              const Lines &lines) {
+    const uint64_t at = lines.first * lineDataLL128 + lines.inLine * sizeof(Pack);
+    const uint64_t place = begin + lines.first * lineBytesLL128 + lines.inLine * sizeof(Pack);
+    const uint32_t dataApart = lines.stride * lineDataLL128, apart = lines.stride * lineBytesLL128;
+    const PackRange<Whole> range(at, run.bytes, lines.inLine);
+    Pair pair[Unroll]{};
+    if (motion.flags.reads) {
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        pair[i] = range.load(machine, run.source + at + i * dataApart);
+    }
+    if (motion.flags.receives) {
+      Pair arrived[Unroll]{};
+      bool going = true;
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        load(machine, motion.message.in + place + i * apart, lines.count, arrived[i]);
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        going = going && receive(machine, motion, motion.message.in + place + i * apart, lines, arrived[i]);
+      if (!going)
+        return false;
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        pair[i] = Reduces ? Pair{combine<Arithmetic>(op, arrived[i].first, pair[i].first),
+                                 combine<Arithmetic>(op, arrived[i].second, pair[i].second)}
+                          : arrived[i];
+    }
+    if (motion.flags.sends) {
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        send(machine, motion, motion.message.out + place + i * apart, lines, pair[i]);
+    }
+    if (motion.flags.writes) {
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        range.store(machine, run.target + at + i * dataApart, pair[i]);
+    }
+    return true;
+  }
+
+  /// The number of valid bytes in each of a lane's packs. Lane 7 has only the first pack.
+  template <bool Whole>
+  struct PackRange {
+    uint32_t first, second;
+
+    GC3_DEVICE PackRange(uint64_t offset, uint64_t end, uint32_t inLine) {
       const uint64_t left = offset < end ? end - offset : 0;
       const auto bytes = static_cast<uint32_t>(left < mostBytes ? left : mostBytes);
-      first = bytes;
-      second = bytes > apart && inLine != lanesPerLine - 1 ? bytes - apart : 0;
+      first = Whole ? sizeof(Pack) : bytes;
+      second = inLine == lanesPerLine - 1 ? 0 : Whole ? sizeof(Pack) : bytes > apart ? bytes - apart : 0;
     }
 
     GC3_DEVICE Pair load(Machine &machine, const std::byte *from) const {
-      return {loadPack<elementBytes>(machine, from + at, first),
-              loadPack<elementBytes>(machine, from + at + apart, second)};
+      if constexpr (Whole)
+        return {machine.template load<sizeof(Pack)>(from),
+                second == 0 ? Pack{} : machine.template load<sizeof(Pack)>(from + apart)};
+      else
+        return {loadPack<elementBytes>(machine, from, first), loadPack<elementBytes>(machine, from + apart, second)};
     }
     GC3_DEVICE void store(Machine &machine, std::byte *to, const Pair &pair) const {
-      storePack<elementBytes>(machine, to + at, pair.first, first);
-      storePack<elementBytes>(machine, to + at + apart, pair.second, second);
+      if constexpr (Whole) {
+        machine.template store<sizeof(Pack)>(to, pair.first);
+        if (second != 0)
+          machine.template store<sizeof(Pack)>(to + apart, pair.second);
+      } else {
+        storePack<elementBytes>(machine, to, pair.first, first);
+        storePack<elementBytes>(machine, to + apart, pair.second, second);
+      }
     }
 
   private:
     static constexpr uint32_t apart = lanesPerLine * sizeof(Pack), mostBytes = apart + sizeof(Pack);
   };
 
-  /// Polls until the flags of the lines match. Lanes 0 to 6 can load data older than the flags that lane 7 loads, so
-  /// all lanes load again after the flags match. Returns false after a stop.
-  static GC3_DEVICE bool receive(Machine &machine, const Motion &motion, const std::byte *at, uint32_t lineCount,
-                                 uint32_t inLine, Pair &pair) {
-    const bool isFlagLane = inLine == lanesPerLine - 1;
+  /// Loads lines again until their flags match. Lanes 0 to 6 can have loaded data older than the flags that lane 7
+  /// loads, so all lanes load once more after the flags match. Returns false after a stop.
+  static GC3_DEVICE bool receive(Machine &machine, const Motion &motion, const std::byte *at, const Lines &lines,
+                                 Pair &pair) {
+    const bool isFlagLane = lines.inLine == lanesPerLine - 1;
     for (uint32_t polls = 1;; ++polls) {
-      load(machine, at, lineCount, pair);
-      const bool hasArrived = (lineCount < 1 || pair.first.high == motion.message.inNumber) &&
-                              (lineCount < 2 || pair.second.high == motion.message.inNumber);
+      const bool hasArrived = (lines.count < 1 || pair.first.high == motion.message.inNumber) &&
+                              (lines.count < 2 || pair.second.high == motion.message.inNumber);
       if (machine.warpAll(hasArrived || !isFlagLane))
         break;
       if (polls % pollsPerStopCheck == 0 && !machine.warpAll(machine.loadStopWord(motion.stop) == 0))
         return false;
+      load(machine, at, lines.count, pair);
     }
-    load(machine, at, lineCount, pair);
+    load(machine, at, lines.count, pair);
     if (isFlagLane)
       pair.first.high = pair.second.low;
     return true;
@@ -121,14 +180,13 @@ private:
       pair.second = machine.loadLine(at + lineBytesLL128);
   }
 
-  static GC3_DEVICE void send(Machine &machine, const Motion &motion, std::byte *at, uint32_t lineCount,
-                              uint32_t inLine, Pair pair) {
-    if (inLine == lanesPerLine - 1) {
+  static GC3_DEVICE void send(Machine &machine, const Motion &motion, std::byte *at, const Lines &lines, Pair pair) {
+    if (lines.inLine == lanesPerLine - 1) {
       pair.second = {pair.first.high, motion.message.outNumber};
       pair.first.high = motion.message.outNumber;
     }
-    machine.storeLine(lineCount > 0 ? at : nullptr, pair.first);
-    machine.storeLine(lineCount > 1 ? at + lineBytesLL128 : nullptr, pair.second);
+    machine.storeLine(lines.count > 0 ? at : nullptr, pair.first);
+    machine.storeLine(lines.count > 1 ? at + lineBytesLL128 : nullptr, pair.second);
   }
 };
 

@@ -23,30 +23,11 @@ public:
 
   /// Moves the data of a step that sends or receives. Returns false after a stop.
   static GC3_DEVICE bool move(Machine &machine, const Motion &motion, const TileRun &run) {
-    const bool sends = motion.flags.sends;
-    const uint64_t offset = run.inMessage / wordBytes * lineBytesLL;
-    const uint64_t bytes = sends ? run.nominalBytes : run.bytes;
-    for (uint64_t at = uint64_t{machine.thread()} * wordBytes; at < bytes;
-         at += uint64_t{machine.threads()} * wordBytes) {
-      const uint32_t own = bytesWithin(at, run.bytes);
-      const uint64_t line = offset + at / wordBytes * lineBytesLL;
-      // Loads local data first, while the message is in flight. Sends before it stores locally, because other ranks
-      // wait for the message.
-      Word word = 0;
-      if (motion.flags.reads)
-        word = loadWord<elementBytes>(machine, run.source + at, own);
-      if (motion.flags.receives) {
-        Word arrived = 0;
-        if (!receive(machine, motion, motion.message.in + line, arrived))
-          return false;
-        word = motion.flags.reduces ? Arithmetic::combine(motion.op, arrived, word) : arrived;
-      }
-      if (sends)
-        send(machine, motion.message.out + line, word, static_cast<uint32_t>(motion.message.outNumber));
-      if (motion.flags.writes)
-        storeWord<elementBytes>(machine, run.target + at, word, own);
-    }
-    return true;
+    if (!motion.flags.reduces)
+      return lines<false>(machine, motion, motion.op, run);
+    bool going = true;
+    withConstant(motion.op, [&](Operation constant) { going = lines<true>(machine, motion, constant, run); });
+    return going;
   }
 
   /// Call after all runs of a message with `slotCount` slots. If the message is the first of 2^31 messages in its FIFO
@@ -65,18 +46,85 @@ public:
 private:
   static constexpr uint32_t elementBytes = Arithmetic::elementBytes;
 
-  static GC3_DEVICE bool receive(Machine &machine, const Motion &motion, const std::byte *line, Word &word) {
-    const auto flag = static_cast<uint32_t>(motion.message.inNumber);
-    for (uint32_t polls = 1;; ++polls) {
-      Pack pack = machine.loadFlagged(line);
-      if (static_cast<uint32_t>(pack.low >> 32) == flag && static_cast<uint32_t>(pack.high >> 32) == flag) {
-        word = (pack.low & UINT32_MAX) | pack.high << 32;
-        return true;
+  /// Moves all lines of a run. If the buffers allow whole words, each thread moves several lines at a time, whose loads
+  /// are in flight together.
+  template <bool Reduces>
+  static GC3_DEVICE bool lines(Machine &machine, const Motion &motion, Operation op, const TileRun &run) {
+    constexpr uint32_t unroll = 4;
+    const uint64_t bytes = motion.flags.sends ? run.nominalBytes : run.bytes;
+    const uint64_t stride = uint64_t{machine.threads()} * wordBytes;
+    uint64_t at = uint64_t{machine.thread()} * wordBytes;
+    if ((address(run.source) | address(run.target)) % wordBytes == 0)
+      for (; at + (unroll - 1) * stride + wordBytes <= run.bytes; at += unroll * stride)
+        if (!some<unroll, Reduces, true>(machine, motion, op, run, at, stride))
+          return false;
+    for (; at < bytes; at += stride)
+      if (!some<1, Reduces, false>(machine, motion, op, run, at, stride))
+        return false;
+    return true;
+  }
+
+  /// Moves `Unroll` lines of this thread, the first with the word at byte `at` of the run. If `Whole`, all bytes of the
+  /// words are in the buffers. Loads local data first, while the message is in flight. Sends before it stores locally,
+  /// because other ranks wait for the message.
+  template <uint32_t Unroll, bool Reduces, bool Whole>
+  static GC3_DEVICE bool some(Machine &machine, const Motion &motion, Operation op, const TileRun &run, uint64_t at,
+                              uint64_t stride) {
+    const uint64_t line = (run.inMessage + at) / wordBytes * lineBytesLL, apart = stride / wordBytes * lineBytesLL;
+    [[maybe_unused]] const uint32_t own = bytesWithin(at, run.bytes);
+    Word word[Unroll]{};
+    if (motion.flags.reads) {
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        if constexpr (Whole)
+          word[i] = machine.template load<wordBytes>(run.source + at + i * stride);
+        else
+          word[i] = loadWord<elementBytes>(machine, run.source + at, own);
+    }
+    if (motion.flags.receives) {
+      Pack pack[Unroll];
+      bool going = true;
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        pack[i] = machine.loadFlagged(motion.message.in + line + i * apart);
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        going = going && awaitFlags(machine, motion, motion.message.in + line + i * apart, pack[i]);
+      if (!going)
+        return false;
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i) {
+        const Word arrived = (pack[i].low & UINT32_MAX) | pack[i].high << 32;
+        word[i] = Reduces ? Arithmetic::combine(op, arrived, word[i]) : arrived;
       }
+    }
+    if (motion.flags.sends) {
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        send(machine, motion.message.out + line + i * apart, word[i], static_cast<uint32_t>(motion.message.outNumber));
+    }
+    if (motion.flags.writes) {
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        if constexpr (Whole)
+          machine.template store<wordBytes>(run.target + at + i * stride, word[i]);
+        else
+          storeWord<elementBytes>(machine, run.target + at, word[i], own);
+    }
+    return true;
+  }
+
+  /// Loads a line again until both of its flags match. Returns false after a stop.
+  static GC3_DEVICE bool awaitFlags(Machine &machine, const Motion &motion, const std::byte *line, Pack &pack) {
+    const auto flag = static_cast<uint32_t>(motion.message.inNumber);
+    for (uint32_t polls = 1;
+         static_cast<uint32_t>(pack.low >> 32) != flag || static_cast<uint32_t>(pack.high >> 32) != flag; ++polls) {
       if (polls % pollsPerStopCheck == 0 && machine.loadStopWord(motion.stop) != 0)
         return false;
       machine.pause();
+      pack = machine.loadFlagged(line);
     }
+    return true;
   }
 
   static GC3_DEVICE void send(Machine &machine, std::byte *line, Word word, uint32_t flag) {

@@ -17,6 +17,8 @@ public:
   __device__ __forceinline__ uint32_t thread() const { return threadIdx.x; }
   __device__ __forceinline__ uint32_t threads() const { return blockDim.x; }
   __device__ __forceinline__ void barrier() { __syncthreads(); }
+  /// A barrier that returns true if `holds` is true in any thread of the block.
+  __device__ __forceinline__ bool barrierAny(bool holds) { return __syncthreads_or(holds) != 0; }
   /// Blocks consist of whole warps, so the mask names all lanes.
   __device__ __forceinline__ bool warpAll(bool holds) { return __all_sync(0xffffffff, holds); }
   __device__ __forceinline__ void pause() {}

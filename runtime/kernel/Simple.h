@@ -61,17 +61,41 @@ private:
     all<elementBytes, Reduces, Both>(machine, op, sides, bytes);
   }
 
-  /// Moves single elements up to the first aligned unit, then units, then the remaining elements.
+  /// Moves whole units, and single elements before the first aligned unit and after the last one.
   template <uint32_t G, bool Reduces, bool Both>
   static GC3_DEVICE void all(Machine &machine, Operation op, const Sides &sides, uint64_t bytes) {
     uint64_t head = (G - address(sides.store) % G) % G;
     head = head < bytes ? head : bytes;
     const uint64_t body = (bytes - head) / G * G;
+    if constexpr (G == sizeof(Pack) && Reduces)
+      withConstant(op, [&](Operation constant) { packs<Reduces, Both>(machine, constant, sides, head, head + body); });
+    else if constexpr (G == sizeof(Pack))
+      packs<Reduces, Both>(machine, op, sides, head, head + body);
+    else
+      part<G, G == 1 ? 1 : 2, Reduces, Both>(machine, op, sides, head, head + body);
     if constexpr (G != elementBytes)
-      part<elementBytes, 1, Reduces, Both>(machine, op, sides, 0, head);
-    part<G, G == 16 ? 4 : G == 1 ? 1 : 2, Reduces, Both>(machine, op, sides, head, head + body);
-    if constexpr (G != elementBytes)
-      part<elementBytes, 1, Reduces, Both>(machine, op, sides, head + body, bytes);
+      if (body != bytes) {
+        part<elementBytes, 1, Reduces, Both>(machine, op, sides, 0, head);
+        part<elementBytes, 1, Reduces, Both>(machine, op, sides, head + body, bytes);
+      }
+  }
+
+  /// Moves bytes [begin, end) in packs. Each warp moves consecutive packs, and its lanes access them at constant
+  /// distances. Each thread has up to `unroll` loads of each source in flight.
+  template <bool Reduces, bool Both>
+  static GC3_DEVICE void packs(Machine &machine, Operation op, const Sides &sides, uint64_t begin, uint64_t end) {
+    constexpr uint32_t unroll = !Reduces ? 8 : elementBytes == 1 ? 2 : 4, warpBytes = warpLanes * sizeof(Pack);
+    const uint32_t width = machine.threads() * sizeof(Pack), round = unroll * width;
+    const uint32_t lane = machine.thread() % warpLanes * sizeof(Pack), warp = machine.thread() / warpLanes;
+    for (; end - begin >= round; begin += round)
+      units<sizeof(Pack), unroll, Reduces, Both>(machine, op, sides, begin + warp * (unroll * warpBytes) + lane,
+                                                 warpBytes);
+    const auto left = static_cast<uint32_t>(end - begin);
+    const uint32_t each = left <= width ? warpBytes : (left + width - 1) / width * warpBytes; // bytes of a warp
+    const uint32_t at = warp * each + lane;
+    if (at < left)
+      units<sizeof(Pack), unroll, Reduces, Both, true>(machine, op, sides, begin + at, warpBytes,
+                                                       each < left - at ? each : left - at);
   }
 
   /// Moves bytes [begin, end) in units of G. Each thread has `Unroll` loads in flight.
@@ -86,22 +110,31 @@ private:
       units<G, 1, Reduces, Both>(machine, op, sides, at, stride);
   }
 
-  template <uint32_t G, uint32_t Unroll, bool Reduces, bool Both>
-  static GC3_DEVICE void units(Machine &machine, Operation op, const Sides &sides, uint64_t at, uint64_t stride) {
+  /// Moves up to `Unroll` units of this thread, the first at `at`. If `Limited`, moves only those that begin less than
+  /// `left` bytes after the first.
+  template <uint32_t G, uint32_t Unroll, bool Reduces, bool Both, bool Limited = false>
+  static GC3_DEVICE void units(Machine &machine, Operation op, const Sides &sides, uint64_t at, uint64_t stride,
+                               [[maybe_unused]] uint32_t left = 0) {
+    const auto holds = [&](uint32_t i) { return !Limited || i * static_cast<uint32_t>(stride) < left; };
     Unit<G> value[Unroll], other[Unroll];
+    GC3_UNROLLED
     for (uint32_t i = 0; i < Unroll; ++i)
-      value[i] = machine.template load<G>(sides.first + at + i * stride);
+      value[i] = holds(i) ? machine.template load<G>(sides.first + at + i * stride) : Unit<G>{};
     if constexpr (Reduces) {
+      GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
-        other[i] = machine.template load<G>(sides.second + at + i * stride);
+        other[i] = holds(i) ? machine.template load<G>(sides.second + at + i * stride) : Unit<G>{};
+      GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
         value[i] = combine<Arithmetic>(op, value[i], other[i]);
     }
+    GC3_UNROLLED
     for (uint32_t i = 0; i < Unroll; ++i)
-      machine.template store<G>(sides.store + at + i * stride, value[i]);
-    if constexpr (Both)
-      for (uint32_t i = 0; i < Unroll; ++i)
-        machine.template store<G>(sides.send + at + i * stride, value[i]);
+      if (holds(i)) {
+        machine.template store<G>(sides.store + at + i * stride, value[i]);
+        if constexpr (Both)
+          machine.template store<G>(sides.send + at + i * stride, value[i]);
+      }
   }
 };
 

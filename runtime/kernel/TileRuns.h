@@ -18,6 +18,25 @@ struct TileRun {
   uint64_t nominalBytes;
 };
 
+/// The part of every buffer slot that a tile moves, in bytes.
+struct TilePart {
+  uint64_t begin;
+  uint64_t bytes; ///< if the slot is not short
+};
+
+GC3_DEVICE TilePart tilePart(const KernelArgs &call, uint32_t elementBytes, uint64_t tile) {
+  const uint64_t begin = tile * call.tileElements, left = call.slotElements - begin;
+  return {begin * elementBytes, (left < call.tileElements ? left : call.tileElements) * elementBytes};
+}
+
+/// Slots of a step that are contiguous in the message and in all local buffers.
+struct SlotRun {
+  const std::byte *source;
+  std::byte *target;
+  uint64_t bytes; ///< from the first slot to the end of its block, in the buffer where these are fewest
+  uint32_t slots;
+};
+
 /// The first element of a slot in its buffer, and the slots and elements from there to the end of the slot's block.
 struct SlotPosition {
   uint64_t element;
@@ -33,37 +52,45 @@ GC3_DEVICE SlotPosition positionOf(const Shape &shape, uint64_t slotElements, ui
   return {block * shape.blockElements + begin, shape.slotsPerBlock - inside, shape.blockElements - begin};
 }
 
-/// Calls `visit(run)` for all runs of a step in a tile. A run can be a whole step if there is one tile and slots have
-/// the same distance in messages as in buffers.
-template <uint32_t ElementBytes, typename Visit>
-GC3_DEVICE void forEachRun(const KernelArgs &call, const RankBuffers &memory, const StepImage &step, uint64_t tile,
-                           Visit visit) {
+/// Returns true if consecutive slots have the same distance in messages as in buffers. A run then has several slots.
+GC3_DEVICE bool isDense(const KernelArgs &call, uint32_t elementBytes) {
+  return call.tiles == 1 && call.tileStride == call.slotElements * elementBytes;
+}
+
+/// Returns the run of a step that begins at its slot `done`.
+GC3_DEVICE SlotRun slotRun(const KernelArgs &call, const RankBuffers &memory, uint32_t elementBytes,
+                           const StepImage &step, uint32_t done) {
   const OpcodeFlags flags(step.opcode);
-  const uint64_t begin = tile * call.tileElements;
-  const bool dense = call.tiles == 1 && call.tileStride == call.slotElements * ElementBytes;
-  for (uint32_t done = 0; done < step.count;) {
-    uint32_t slots = dense ? step.count - done : 1;
-    uint64_t elements = UINT64_MAX;
-    auto locate = [&](Buffer buffer, uint32_t slot) {
-      const auto kind = static_cast<uint32_t>(buffer);
-      SlotPosition place = positionOf(call.shapes[kind], call.slotElements, slot + done);
-      slots = slots < place.slots ? slots : place.slots;
-      uint64_t left = place.elements > begin ? place.elements - begin : 0;
-      elements = elements < left ? elements : left;
-      return memory.buffers[kind] + (place.element + begin) * ElementBytes;
-    };
-    TileRun run{};
-    if (flags.reads)
-      run.source = locate(step.source, step.sourceSlot);
-    if (flags.writes)
-      run.target = locate(step.target, step.targetSlot);
-    uint64_t nominal = call.slotElements - begin < call.tileElements ? call.slotElements - begin : call.tileElements;
-    nominal = dense ? slots * call.slotElements : nominal;
-    run.inMessage = done * call.tileStride;
-    run.bytes = (elements < nominal ? elements : nominal) * ElementBytes;
-    run.nominalBytes = nominal * ElementBytes;
-    visit(run);
-    done += slots;
+  SlotRun run{nullptr, nullptr, UINT64_MAX, isDense(call, elementBytes) ? step.count - done : 1};
+  auto locate = [&](Buffer buffer, uint32_t slot) {
+    const auto kind = static_cast<uint32_t>(buffer);
+    const SlotPosition place = positionOf(call.shapes[kind], call.slotElements, slot + done);
+    run.slots = run.slots < place.slots ? run.slots : place.slots;
+    const uint64_t bytes = place.elements * elementBytes;
+    run.bytes = run.bytes < bytes ? run.bytes : bytes;
+    return memory.buffers[kind] + place.element * elementBytes;
+  };
+  if (flags.reads)
+    run.source = locate(step.source, step.sourceSlot);
+  if (flags.writes)
+    run.target = locate(step.target, step.targetSlot);
+  return run;
+}
+
+/// Calls `visit(run)` for all runs of a step in a tile. `first` is slotRun() of the step's first slot.
+template <uint32_t ElementBytes, typename Visit>
+GC3_DEVICE void forEachRun(const KernelArgs &call, const RankBuffers &memory, const StepImage &step,
+                           const SlotRun &first, const TilePart &part, Visit visit) {
+  SlotRun run = first;
+  for (uint32_t done = 0;;) {
+    const uint64_t left = run.bytes > part.begin ? run.bytes - part.begin : 0;
+    const uint64_t nominal = run.slots == 1 ? part.bytes : run.slots * part.bytes;
+    visit(TileRun{run.source ? run.source + part.begin : nullptr, run.target ? run.target + part.begin : nullptr,
+                  done * call.tileStride, left < nominal ? left : nominal, nominal});
+    done += run.slots;
+    if (done == step.count)
+      return;
+    run = slotRun(call, memory, ElementBytes, step, done);
   }
 }
 

@@ -29,10 +29,10 @@ GC3_DEVICE uint64_t read(Machine &machine, const WaitCondition &condition) {
 }
 
 /// Waits until the condition is met. All writes that were published with the counter or signal are then visible to this
-/// thread. Returns false after a stop.
+/// thread. Sets `value` to the last value read. Returns false after a stop.
 template <typename Machine>
-GC3_DEVICE bool await(Machine &machine, const WaitCondition &condition, const uint32_t *stop) {
-  for (uint32_t polls = 1; read(machine, condition) < condition.least; ++polls) {
+GC3_DEVICE bool await(Machine &machine, const WaitCondition &condition, const uint32_t *stop, uint64_t &value) {
+  for (uint32_t polls = 1; (value = read(machine, condition)) < condition.least; ++polls) {
     if (polls % pollsPerStopCheck == 0 && machine.loadStopWord(stop) != 0)
       return false;
     machine.pause();

@@ -13,6 +13,8 @@ namespace gc3::kernel {
 using Word = uint64_t;
 inline constexpr uint32_t wordBytes = 8;
 
+inline constexpr uint32_t warpLanes = 32;
+
 /// The unsigned type of G bytes; a Pack for 16 bytes.
 template <uint32_t G>
 struct UnitOf;
@@ -44,6 +46,17 @@ using Unit = typename UnitOf<G>::Type;
 
 /// Reductions, with NCCL's numbers. An average is a sum with a multiplication before it or a division after it.
 enum class Operation : uint8_t { Sum, Prod, Max, Min };
+
+/// Calls `body(op)` with a constant argument. If `body` is inlined, its loops contain no branch on the operation.
+template <typename Body>
+GC3_DEVICE void withConstant(Operation op, Body body) {
+  switch (op) {
+  case Operation::Sum: body(Operation::Sum); break;
+  case Operation::Prod: body(Operation::Prod); break;
+  case Operation::Max: body(Operation::Max); break;
+  case Operation::Min: body(Operation::Min); break;
+  }
+}
 
 /// Returns `a op b`, element by element. A unit smaller than a word is combined as the low part of a word.
 template <typename Arithmetic, typename U>

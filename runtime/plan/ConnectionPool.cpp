@@ -48,7 +48,7 @@ std::vector<uint32_t> ConnectionPool::add(const core::Program &program, const Sl
   const std::vector<uint32_t> rankOf = rankOfBlocks(program);
   std::vector<uint32_t> chosen;
   std::vector<uint64_t> fresh(teams.size());
-  std::pair<uint32_t, uint32_t> last{none, none};
+  std::pair<uint32_t, uint32_t> last{core::Program::none, core::Program::none};
   uint32_t between =
       0; // number of earlier connections between the same ranks; connections are sorted by both ranks, then by channel
   for (const core::Connection &wanted : program.connections()) {
@@ -82,18 +82,18 @@ SendEnd ConnectionPool::sendEnd(uint32_t connection, const Parts &parts) const {
   const Connection &of = connections[connection];
   std::byte *here = parts[of.piece][of.sender] + of.sends;
   if (of.network)
-    return {here + lineBytes, nullptr, nullptr, counter(here, 1), none};
+    return {here + lineBytes, nullptr, nullptr, counter(here, 1), nullptr};
   std::byte *there = parts[of.piece][of.receiver] + of.receives;
-  return {there + lineBytes, counter(there, 0), counter(here, 0), counter(here, 1), none};
+  return {there + lineBytes, counter(there, 0), counter(here, 0), counter(here, 1), nullptr};
 }
 
 ReceiveEnd ConnectionPool::receiveEnd(uint32_t connection, const Parts &parts) const {
   const Connection &of = connections[connection];
   std::byte *here = parts[of.piece][of.receiver] + of.receives;
   if (of.network)
-    return {here + lineBytes, nullptr, nullptr, counter(here, 1), none};
+    return {here + lineBytes, nullptr, nullptr, counter(here, 1), nullptr};
   std::byte *there = parts[of.piece][of.sender] + of.sends;
-  return {here + lineBytes, counter(here, 0), counter(there, 0), counter(here, 1), none};
+  return {here + lineBytes, counter(here, 0), counter(there, 0), counter(here, 1), nullptr};
 }
 
 NetworkSend ConnectionPool::networkSend(uint32_t connection, const NetworkRoute &network) const {

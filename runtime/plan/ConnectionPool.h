@@ -21,7 +21,7 @@ namespace gc3::plan {
 
 /// One rank's access to the network.
 struct NetworkRoute {
-  const void *machine = nullptr;     ///< the machine's state for the network (RankImage::network)
+  const void *machine = nullptr;     ///< the machine's state for the network (BlockImage::network)
   uint32_t contexts = 1;             ///< number of contexts, identical on all ranks; connections use them round-robin
   std::vector<const void *> windows; ///< indexed by piece
 };
@@ -96,7 +96,7 @@ public:
                  const NetworkRoute *network = nullptr)
       : pool(pool), numbers(numbers), parts(parts), network(network) {}
 
-  /// Returns the machine's state for the network (RankImage::network), or null without a network.
+  /// Returns the machine's state for the network (BlockImage::network), or null without a network.
   const void *machineNetwork() const { return network ? network->machine : nullptr; }
   /// Returns whether connection `connection` of the program uses the network.
   bool overNetwork(uint32_t connection) const { return pool.overNetwork(numbers[connection]); }

@@ -46,14 +46,6 @@ StepImage stepOf(const RankView &view, const fbs::Instruction &from) {
   return step;
 }
 
-/// Returns the index of a connection in a sorted list, or none.
-uint32_t indexOf(const std::vector<uint32_t> &connections, uint32_t connection) {
-  if (connection == core::Program::none)
-    return none;
-  return static_cast<uint32_t>(std::lower_bound(connections.begin(), connections.end(), connection) -
-                               connections.begin());
-}
-
 } // namespace
 
 /// Reserves whole cache lines for an array. Returns the array's offset.
@@ -70,44 +62,19 @@ ProgramImage::ProgramImage(const core::Program &ofRanks, core::RankRange ranks, 
   size_t waits = 0;
   for (uint32_t r = range.first; r < range.end; ++r)
     waits += program.rank(r).waits.size();
-  for (uint32_t c = 0; c < program.connections().size(); ++c) {
-    if (holds(program.connections()[c].sender))
-      sends.push_back(c);
-    if (holds(program.connections()[c].receiver))
-      receives.push_back(c);
-  }
-  offsets.ranks = reserve<RankImage>(range.size());
-  offsets.assignments = reserve<BlockAssignment>(blocks());
+  offsets.blocks = reserve<BlockImage>(blocks());
   offsets.steps = reserve<StepImage>(program.firstStep(range.end) - program.firstStep(range.first));
   offsets.waits = reserve<WaitImage>(waits);
-  offsets.blocks = reserve<ThreadBlockImage>(blocks());
-  offsets.sends = reserve<SendEnd>(sends.size());
-  offsets.receives = reserve<ReceiveEnd>(receives.size());
-  offsets.networkSends = reserve<NetworkSend>(sends.size());
-  offsets.networkReceives = reserve<NetworkReceive>(receives.size());
+  offsets.networkSends = reserve<NetworkSend>(blocks());
+  offsets.networkReceives = reserve<NetworkReceive>(blocks());
   constant = total;
   offsets.progress = reserve<uint64_t>(blocks());
   offsets.tiles = reserve<uint64_t>(blocks());
   offsets.reports = reserve<Report>(blocks());
 }
 
-/// Writes all data of a rank except connections. `firstWait` counts the waits of earlier ranks.
-void ProgramImage::fillRank(uint32_t r, std::byte *host, std::byte *base, const void *network,
-                            uint32_t &firstWait) const {
-  const RankView &view = program.rank(r);
-  const uint32_t firstStep = program.firstStep(r) - program.firstStep(range.first);
-  const uint32_t first = program.firstThreadBlock(r) - firstBlock;
-  at<RankImage>(host, offsets.ranks)[r - range.first] = {at<StepImage>(base, offsets.steps) + firstStep,
-                                                         at<WaitImage>(base, offsets.waits) + firstWait,
-                                                         at<ThreadBlockImage>(base, offsets.blocks) + first,
-                                                         at<SendEnd>(base, offsets.sends),
-                                                         at<ReceiveEnd>(base, offsets.receives),
-                                                         at<NetworkSend>(base, offsets.networkSends),
-                                                         at<NetworkReceive>(base, offsets.networkReceives),
-                                                         network,
-                                                         at<uint64_t>(base, offsets.progress) + first,
-                                                         at<uint64_t>(base, offsets.tiles) + first,
-                                                         at<Report>(base, offsets.reports) + first};
+/// Writes the steps and waits of a rank. `firstStep` and `firstWait` count those of earlier ranks.
+void ProgramImage::fillSteps(const RankView &view, std::byte *host, uint32_t firstStep, uint32_t firstWait) const {
   StepImage *steps = at<StepImage>(host, offsets.steps) + firstStep;
   for (size_t i = 0; i < view.instructions.size(); ++i)
     steps[i] = stepOf(view, view.instructions[i]);
@@ -116,45 +83,61 @@ void ProgramImage::fillRank(uint32_t r, std::byte *host, std::byte *base, const 
     at<WaitImage>(host, offsets.waits)[firstWait++] = {wait.thread_block(), wait.step(), block.instruction_count()};
     steps[block.first_instruction() + wait.step()].awaited = 1;
   }
+}
+
+/// Writes the thread blocks of rank `r`.
+void ProgramImage::fillBlocks(uint32_t r, std::byte *host, std::byte *base, const ConnectionEnds &ends,
+                              uint32_t firstStep, uint32_t firstWait) const {
+  const RankView &view = program.rank(r);
+  const uint32_t first = program.firstThreadBlock(r) - firstBlock;
   for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {
-    at<BlockAssignment>(host, offsets.assignments)[first + tb] = {r - range.first, tb};
-    at<ThreadBlockImage>(host, offsets.blocks)[first + tb] = {
-        view.threadBlocks[tb].first_instruction(), view.threadBlocks[tb].instruction_count(),
-        indexOf(sends, program.outgoing(firstBlock + first + tb)),
-        indexOf(receives, program.incoming(firstBlock + first + tb))};
+    BlockImage &block = at<BlockImage>(host, offsets.blocks)[first + tb];
+    block.steps = at<StepImage>(base, offsets.steps) + firstStep + view.threadBlocks[tb].first_instruction();
+    block.waits = at<WaitImage>(base, offsets.waits) + firstWait;
+    block.progress = at<uint64_t>(base, offsets.progress) + first;
+    block.tiles = at<uint64_t>(base, offsets.tiles) + first + tb;
+    block.report = at<Report>(base, offsets.reports) + first + tb;
+    block.network = ends.machineNetwork();
+    block.rank = r - range.first;
+    block.block = tb;
+    block.stepCount = view.threadBlocks[tb].instruction_count();
+    fillConnections(first + tb, host, base, ends);
   }
 }
 
-/// A connection over the network has the same index in the array of ends and in the array of network ends. Receivers
-/// return slots in batches. A batch is so small that a sender always has as many slots as the program needs.
-void ProgramImage::fillConnections(std::byte *host, const ConnectionEnds &ends) const {
-  const uint32_t needed = program.info().min_fifo_slots();
-  const uint32_t batch = slots <= needed ? 1 : std::max(1u, std::min(slots / 2, slots - needed + 1));
-  for (uint32_t i = 0; i < sends.size(); ++i) {
-    SendEnd &end = at<SendEnd>(host, offsets.sends)[i] = ends.send(sends[i]);
-    if (ends.overNetwork(sends[i])) {
-      end.network = i;
-      at<NetworkSend>(host, offsets.networkSends)[i] = ends.networkSend(sends[i]);
+/// Writes the connections of a block of the grid. Over a network, receivers return slots in batches. A batch is so
+/// small that a sender always has as many slots as the program needs.
+void ProgramImage::fillConnections(uint32_t number, std::byte *host, std::byte *base,
+                                   const ConnectionEnds &ends) const {
+  BlockImage &block = at<BlockImage>(host, offsets.blocks)[number];
+  if (const uint32_t sends = program.outgoing(firstBlock + number); sends != core::Program::none) {
+    block.out = ends.send(sends);
+    if (ends.overNetwork(sends)) {
+      at<NetworkSend>(host, offsets.networkSends)[number] = ends.networkSend(sends);
+      block.out.network = at<NetworkSend>(base, offsets.networkSends) + number;
     }
   }
-  for (uint32_t i = 0; i < receives.size(); ++i) {
-    ReceiveEnd &end = at<ReceiveEnd>(host, offsets.receives)[i] = ends.receive(receives[i]);
-    if (ends.overNetwork(receives[i])) {
-      end.network = i;
-      at<NetworkReceive>(host, offsets.networkReceives)[i] = ends.networkReceive(receives[i], batch);
+  if (const uint32_t receives = program.incoming(firstBlock + number); receives != core::Program::none) {
+    block.in = ends.receive(receives);
+    if (ends.overNetwork(receives)) {
+      const uint32_t needed = program.info().min_fifo_slots();
+      const uint32_t batch = slots <= needed ? 1 : std::max(1u, std::min(slots / 2, slots - needed + 1));
+      at<NetworkReceive>(host, offsets.networkReceives)[number] = ends.networkReceive(receives, batch);
+      block.in.network = at<NetworkReceive>(base, offsets.networkReceives) + number;
     }
   }
 }
 
 std::vector<std::byte> ProgramImage::constants(std::byte *base, const ConnectionEnds &ends, KernelArgs &call) const {
   std::vector<std::byte> bytes(constant);
-  std::byte *host = bytes.data();
   uint32_t firstWait = 0;
-  for (uint32_t r = range.first; r < range.end; ++r)
-    fillRank(r, host, base, ends.machineNetwork(), firstWait);
-  fillConnections(host, ends);
-  call.ranks = at<RankImage>(base, offsets.ranks);
-  call.assignments = at<BlockAssignment>(base, offsets.assignments);
+  for (uint32_t r = range.first; r < range.end; ++r) {
+    const uint32_t firstStep = program.firstStep(r) - program.firstStep(range.first);
+    fillSteps(program.rank(r), bytes.data(), firstStep, firstWait);
+    fillBlocks(r, bytes.data(), base, ends, firstStep, firstWait);
+    firstWait += static_cast<uint32_t>(program.rank(r).waits.size());
+  }
+  call.blocks = at<BlockImage>(base, offsets.blocks);
   call.peers = range.size() == program.ranks() ? Scope::Gpu : Scope::System;
   return bytes;
 }

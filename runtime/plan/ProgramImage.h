@@ -22,7 +22,7 @@ public:
   uint32_t blocks() const { return endBlock - firstBlock; } ///< number of blocks of the grid
   core::RankRange ranks() const { return range; }
 
-  /// Returns the constant data for an image at `base`. Sets `ranks`, `assignments` and `peers` of `call`.
+  /// Returns the constant data for an image at `base`. Sets `blocks` and `peers` of `call`.
   std::vector<std::byte> constants(std::byte *base, const ConnectionEnds &ends, kernel::KernelArgs &call) const;
   /// Returns the address of the reports of all grid blocks, for an image at `base`.
   const kernel::Report *reports(const std::byte *base) const;
@@ -30,20 +30,20 @@ public:
 private:
   /// The offsets of the arrays.
   struct Offsets {
-    size_t ranks, assignments, steps, waits, blocks, sends, receives, networkSends, networkReceives; // constant
-    size_t progress, tiles, reports;                                                                 // state
+    size_t blocks, steps, waits, networkSends, networkReceives; // constant
+    size_t progress, tiles, reports;                            // state
   };
   template <typename T>
   size_t reserve(size_t count);
-  bool holds(uint32_t threadBlock) const { return threadBlock >= firstBlock && threadBlock < endBlock; }
-  void fillConnections(std::byte *host, const ConnectionEnds &ends) const;
-  void fillRank(uint32_t r, std::byte *host, std::byte *base, const void *network, uint32_t &firstWait) const;
+  void fillSteps(const bundle::RankView &view, std::byte *host, uint32_t firstStep, uint32_t firstWait) const;
+  void fillBlocks(uint32_t r, std::byte *host, std::byte *base, const ConnectionEnds &ends, uint32_t firstStep,
+                  uint32_t firstWait) const;
+  void fillConnections(uint32_t number, std::byte *host, std::byte *base, const ConnectionEnds &ends) const;
 
   const core::Program &program;
   const core::RankRange range;
   const uint32_t slots;
-  const uint32_t firstBlock, endBlock;   ///< range of the program's thread blocks
-  std::vector<uint32_t> sends, receives; ///< connections whose sender, or receiver, is in `range`
+  const uint32_t firstBlock, endBlock; ///< range of the program's thread blocks
   Offsets offsets{};
   size_t constant = 0, total = 0;
 };

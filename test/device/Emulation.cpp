@@ -45,6 +45,9 @@ private:
   void leaveOldFlags(std::byte *slots) const;
   std::string findOldFlag() const;
   void makeNetwork();
+  kernel::BlockImage &blockImage(uint32_t number) const;
+  kernel::SendEnd &sendEnd(uint32_t connection) const;
+  kernel::ReceiveEnd &receiveEnd(uint32_t connection) const;
   uint32_t rankOf(uint32_t threadBlock) const;
   void fill(std::vector<std::byte> &bytes, size_t elements);
   bool runEmulated(std::vector<Buffers> &ranks);
@@ -118,8 +121,8 @@ std::string Emulation::prepare() {
   std::vector<std::byte> constants = image->constants(base, {pool, numbers, parts}, call);
   std::memcpy(base, constants.data(), constants.size());
   for (uint32_t c = 0; options.firstMessage != 0 && c < program->connections().size(); ++c) {
-    const kernel::SendEnd &send = call.ranks[0].sends[c];
-    const kernel::ReceiveEnd &receive = call.ranks[0].receives[c];
+    const kernel::SendEnd &send = sendEnd(c);
+    const kernel::ReceiveEnd &receive = receiveEnd(c);
     for (uint64_t *counter : {send.sent, send.arrived, receive.received, receive.freed})
       *counter = options.firstMessage;
     if (options.sizes.protocol == Protocol::LL)
@@ -139,9 +142,6 @@ void Emulation::makeNetwork() {
   networkSends.resize(connections);
   networkReceives.resize(connections);
   credited.assign(connections, options.firstMessage);
-  auto &ranks = const_cast<kernel::RankImage &>(*call.ranks);
-  auto *sends = const_cast<kernel::SendEnd *>(ranks.sends);
-  auto *receives = const_cast<kernel::ReceiveEnd *>(ranks.receives);
   network.place = [](const void *, uint32_t, uint64_t offset) { return reinterpret_cast<std::byte *>(offset); };
   const uint32_t spare = options.sizes.slots - program->info().min_fifo_slots();
   for (uint32_t c = 0; c < connections; ++c) {
@@ -154,28 +154,35 @@ void Emulation::makeNetwork() {
     const kernel::Signal arrived{c % 3, ids * c}, freed{c % 2, ids * c + options.sizes.slots};
     std::byte *own = staging.get() + c * bytes;
     const auto offset = [&](const std::byte *at) { return reinterpret_cast<uint64_t>(at); };
-    networkSends[c] = {receiver, arrived, freed, nullptr, offset(own), offset(sends[c].slots)};
+    networkSends[c] = {receiver, arrived, freed, nullptr, offset(own), offset(sendEnd(c).slots)};
     networkReceives[c] = {sender, arrived, freed, 1 + static_cast<uint32_t>(random.below(spare + 1)), &credited[c]};
     for (uint32_t slot = 0; slot < options.sizes.slots; ++slot)
       network.signals[{receiver, arrived.context, arrived.id + slot}] =
           (options.firstMessage + options.sizes.slots - 1 - slot) / options.sizes.slots;
     network.signals[{sender, freed.context, freed.id}] = options.firstMessage;
-    sends[c].slots = own;
-    sends[c].network = receives[c].network = c;
-    sends[c].arrived = nullptr, sends[c].freed = nullptr;
-    receives[c].arrived = nullptr, receives[c].freed = nullptr;
+    sendEnd(c) = {own, nullptr, nullptr, sendEnd(c).sent, &networkSends[c]};
+    receiveEnd(c) = {receiveEnd(c).slots, nullptr, nullptr, receiveEnd(c).received, &networkReceives[c]};
   }
   for (uint32_t r = 0; r < program->ranks(); ++r)
     networkEnds.push_back({&network, r, 3});
-  for (uint32_t r = 0; r < program->ranks(); ++r) {
-    kernel::RankImage &rank = (&ranks)[r];
-    rank.networkSends = networkSends.data(), rank.networkReceives = networkReceives.data(),
-    rank.network = &networkEnds[r];
-  }
+  for (uint32_t number = 0; number < image->blocks(); ++number)
+    blockImage(number).network = &networkEnds[rankOf(number)];
+}
+
+kernel::BlockImage &Emulation::blockImage(uint32_t number) const {
+  return const_cast<kernel::BlockImage &>(call.blocks[number]); // prepare() has written it to memory of this object
+}
+
+kernel::SendEnd &Emulation::sendEnd(uint32_t connection) const {
+  return blockImage(program->connections()[connection].sender).out;
+}
+
+kernel::ReceiveEnd &Emulation::receiveEnd(uint32_t connection) const {
+  return blockImage(program->connections()[connection].receiver).in;
 }
 
 uint32_t Emulation::rankOf(uint32_t threadBlock) const {
-  return call.assignments[threadBlock].rank;
+  return blockImage(threadBlock).rank;
 }
 
 /// Writes the oldest flags that lines of a connection can have after `firstMessage` messages. LL writes all lines of a
@@ -195,7 +202,7 @@ void Emulation::leaveOldFlags(std::byte *slots) const {
 /// flag would later match by chance.
 std::string Emulation::findOldFlag() const {
   for (uint32_t c = 0; c < program->connections().size(); ++c) {
-    const kernel::SendEnd &send = call.ranks[0].sends[c];
+    const kernel::SendEnd &send = sendEnd(c);
     const uint64_t sent = *send.sent, whole = sent >> 31 << 31;
     if (whole == 0 || sent < whole + options.sizes.slots)
       continue;
@@ -265,7 +272,7 @@ std::string Emulation::runOnHost(std::vector<Buffers> &ranks) {
 /// empty string.
 std::string Emulation::checkRecords() const {
   for (uint32_t block = 0; options.ringRecords != 0 && block < image->blocks(); ++block) {
-    const uint32_t steps = call.ranks[call.assignments[block].rank].blocks[call.assignments[block].block].stepCount;
+    const uint32_t steps = call.blocks[block].stepCount;
     const uint64_t all = steps * call.tiles, kept = std::min<uint64_t>(all, options.ringRecords);
     uint64_t last = 0;
     for (uint64_t number = all - kept; number < all; ++number) {

@@ -148,20 +148,27 @@ void Gpu::releaseBarrier(uint32_t number) {
   Block &block = blocks[number];
   if (block.arrived == 0 || block.arrived + block.ended < threadsPerBlock)
     return;
+  block.result = block.any;
+  block.any = false;
   block.arrived = 0;
   ++block.epoch;
   ++changes;
   std::fill_n(asleep.begin() + number * threadsPerBlock, threadsPerBlock, 0);
 }
 
-void Gpu::barrier(uint32_t number, uint32_t thread) {
-  const uint64_t epoch = blocks[number].epoch;
-  ++blocks[number].arrived;
+/// Returns whether `holds` is true in any thread. The next barrier cannot complete before this thread has left this
+/// one.
+bool Gpu::barrier(uint32_t number, uint32_t thread, bool holds) {
+  Block &block = blocks[number];
+  const uint64_t epoch = block.epoch;
+  block.any |= holds;
+  ++block.arrived;
   ++changes;
   asleep[number * threadsPerBlock + thread] = 1;
   releaseBarrier(number);
-  while (blocks[number].epoch == epoch)
+  while (block.epoch == epoch)
     fibers.suspend();
+  return block.result;
 }
 
 uint32_t Gpu::firstLane(uint32_t warp) const {

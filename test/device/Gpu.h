@@ -36,7 +36,7 @@ struct FakeNetwork {
   uint64_t gaveBack = 0;             ///< number of signals that returned slots
 };
 
-/// A rank's endpoint of the network. kernel::RankImage::network points to it.
+/// A rank's endpoint of the network. kernel::BlockImage::network points to it.
 struct NetworkEnd {
   FakeNetwork *network;
   uint32_t rank, contexts;
@@ -87,10 +87,12 @@ public:
     uint32_t block() const { return ownBlock - first; }
     uint32_t thread() const { return ownThread; }
     uint32_t threads() const { return gpu.threadsPerBlock; }
-    void barrier() {
-      gpu.barrier(ownBlock, ownThread);
+    void barrier() { barrierAny(false); }
+    bool barrierAny(bool holds) {
+      const bool any = gpu.barrier(ownBlock, ownThread, holds);
       if (ownThread == 0 && scopes)
         scopes->passed(block());
+      return any;
     }
     bool warpAll(bool holds) { return gpu.warpAll(ownBlock, ownThread, holds); }
     void pause() { gpu.pause(); }
@@ -181,7 +183,8 @@ private:
     std::unordered_map<const std::byte *, std::byte> cache;
     std::map<std::byte *, Line> lines;
     uint64_t epoch = 0;
-    uint32_t arrived = 0; ///< threads at the barrier
+    uint32_t arrived = 0;             ///< threads at the barrier
+    bool any = false, result = false; ///< the disjunction that a barrier returns: so far, and of the last barrier
     uint32_t ended = 0;
   };
   /// A put or signal of the network. Transfers are unordered.
@@ -206,7 +209,7 @@ private:
     uint64_t votes = 0;
   };
 
-  void barrier(uint32_t block, uint32_t thread);
+  bool barrier(uint32_t block, uint32_t thread, bool holds);
   void releaseBarrier(uint32_t block);
   bool warpAll(uint32_t block, uint32_t thread, bool holds);
   void releaseVote(uint32_t warp);

@@ -28,11 +28,13 @@ std::vector<MovedExtent> extentsOf(const kernel::KernelArgs &call, const kernel:
   for (std::byte *&buffer : memory.buffers)
     buffer = base;
   std::vector<MovedExtent> extents;
+  const kernel::SlotRun first = kernel::slotRun(call, memory, ElementBytes, step, 0);
   for (uint64_t tile = 0; tile < call.tiles; ++tile)
-    kernel::forEachRun<ElementBytes>(call, memory, step, tile, [&](const kernel::TileRun &run) {
-      if (run.bytes != 0)
-        extents.push_back({static_cast<uint64_t>((run.source ? run.source : run.target) - base), run.bytes});
-    });
+    kernel::forEachRun<ElementBytes>(
+        call, memory, step, first, kernel::tilePart(call, ElementBytes, tile), [&](const kernel::TileRun &run) {
+          if (run.bytes != 0)
+            extents.push_back({static_cast<uint64_t>((run.source ? run.source : run.target) - base), run.bytes});
+        });
   return extents;
 }
 

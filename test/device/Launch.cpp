@@ -45,8 +45,7 @@ template <uint32_t Bytes, Protocol P>
 void run(Gpu::Machine &machine, Running &running) {
   machine.check(running.scopes);
   if (running.overNetwork)
-    machine.connect(
-        *static_cast<const NetworkEnd *>(running.call.ranks[running.call.assignments[machine.block()].rank].network));
+    machine.connect(*static_cast<const NetworkEnd *>(running.call.blocks[machine.block()].network));
   kernel::Interpreter<Gpu::Machine, Arithmetic<Bytes>, P>(machine, running.shared[machine.block()], running.call).run();
 }
 

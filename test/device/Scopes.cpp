@@ -10,37 +10,24 @@ using kernel::Scope;
 
 Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks), returnsBatches(blocks) {
   std::set<const std::byte *> sent, received; // FIFOs whose sending or receiving end is in this launch
-  const auto each = [&](auto visit) {
-    for (uint32_t b = 0; b < blocks; ++b) {
-      const kernel::RankImage &rank = call.ranks[call.assignments[b].rank];
-      visit(b, rank, rank.blocks[call.assignments[b].block]);
-    }
-  };
-  each([&](uint32_t b, const kernel::RankImage &rank, const kernel::ThreadBlockImage &block) {
-    if (block.outgoing != kernel::none) {
-      sent.insert(rank.sends[block.outgoing].slots);
-      hasNetwork |= rank.sends[block.outgoing].network != kernel::none;
-    }
-    if (block.incoming != kernel::none) {
-      received.insert(rank.receives[block.incoming].slots);
-      returnsBatches[b] = rank.receives[block.incoming].network != kernel::none;
-      hasNetwork |= returnsBatches[b];
-    }
-  });
+  for (uint32_t b = 0; b < blocks; ++b) {
+    const kernel::BlockImage &block = call.blocks[b];
+    sent.insert(block.out.slots);
+    received.insert(block.in.slots);
+    returnsBatches[b] = block.in.network != nullptr;
+    hasNetwork |= block.out.network || block.in.network;
+  }
   const auto ofPeer = [&](bool isHere) { return isHere && !hasNetwork ? Scope::Gpu : Scope::System; };
-  each([&](uint32_t b, const kernel::RankImage &rank, const kernel::ThreadBlockImage &block) {
-    scopes[rank.progress + call.assignments[b].block] = Scope::Gpu;
+  for (uint32_t b = 0; b < blocks; ++b) {
+    const kernel::BlockImage &block = call.blocks[b];
+    scopes[block.progress + block.block] = Scope::Gpu;
     if (call.running)
       scopes[call.running + b] = Scope::System;
-    if (block.outgoing != kernel::none) {
-      const kernel::SendEnd &end = rank.sends[block.outgoing];
-      scopes[end.arrived] = scopes[end.freed] = ofPeer(received.contains(end.slots));
-    }
-    if (block.incoming != kernel::none) {
-      const kernel::ReceiveEnd &end = rank.receives[block.incoming];
-      scopes[end.arrived] = scopes[end.freed] = ofPeer(sent.contains(end.slots));
-    }
-  });
+    if (block.out.sent)
+      scopes[block.out.arrived] = scopes[block.out.freed] = ofPeer(received.contains(block.out.slots));
+    if (block.in.received)
+      scopes[block.in.arrived] = scopes[block.in.freed] = ofPeer(sent.contains(block.in.slots));
+  }
 }
 
 void Scopes::require(const uint64_t *counter, Scope scope) const {
