@@ -2,7 +2,7 @@
 #include "cuda/GpuProgram.h"
 
 #include "gc3/Common/Opcode.h"
-#include "kernel/OpcodeFlags.h"
+#include "gc3/Common/Opcode.h"
 #include "plan/StallReport.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 bool anyReduces(const core::Program &program) {
   for (uint32_t step = 0; step != program.firstStep(program.ranks()); ++step)
-    if (kernel::OpcodeFlags(program.instruction(step).opcode()).reduces)
+    if (common::traits(static_cast<common::Opcode>(program.instruction(step).opcode())).reduces)
       return true;
   return false;
 }

@@ -3,6 +3,7 @@
 // calls), and the arguments of one call (kernel arguments, which a replayed graph repeats).
 #pragma once
 
+#include "kernel/OpcodeFlags.h"
 #include "kernel/Words.h"
 
 namespace gc3::kernel {
@@ -25,10 +26,10 @@ inline constexpr uint32_t bufferKinds = 3;
 
 /// One instruction. Counts and positions are in slots of the rank's buffers.
 struct alignas(8) StepImage {
-  uint8_t opcode; ///< common::Opcode
+  OpcodeFlags flags;
   Buffer source;
   Buffer target;
-  uint8_t awaited; ///< not 0: another thread block of the rank waits for this step
+  bool isAwaited; ///< another thread block of the rank waits for this step
   uint32_t count;  ///< slots moved
   uint32_t sourceSlot;
   uint32_t targetSlot;
@@ -60,8 +61,6 @@ struct NetworkReceive {
   uint32_t peer;
   Signal arrived;     ///< this rank's signal for arrivals in the first slot
   Signal freed;       ///< the peer's signal for free slots
-  uint32_t batch;     ///< number of free slots that one signal returns; the end of a call returns the rest
-  uint64_t *credited; ///< at this rank, used only by this thread block: slots returned before this call
 };
 
 /// The two ends of a connection. Counters count messages since the connection was created and never decrease. The
@@ -84,6 +83,7 @@ struct ReceiveEnd {
   uint64_t *received; ///< at this rank, used only by this thread block: messages received before this call; null: no
                       ///< connection
   const NetworkReceive *network; ///< null if the peer's memory has addresses here
+  uint32_t batch;                ///< number of free slots to return at a time; the end of a call returns the rest
 };
 
 /// The dependency that a thread block waited for when the host stopped it.

@@ -43,12 +43,13 @@ struct ConnectionCursor {
   GC3_DEVICE uint32_t previous(uint32_t slots) const { return next == 0 ? slots - 1 : next - 1; }
 };
 
-/// A step with what its execution needs, so that it loads nothing from device memory and divides nothing. Loads of
-/// device memory would miss the first-level cache after each acquire.
+/// A step with what its execution needs, so that it loads nothing from device memory, and multiplies and divides
+/// nothing. Loads of device memory would miss the first-level cache after each acquire.
 struct alignas(16) CachedStep {
+  TileRun run; ///< the first run, in the current tile
   StepImage image;
-  SlotRun first;  ///< the run of its first slot
   WaitImage wait; ///< its first wait, if it has any
+  SlotRun first;  ///< the first run
 };
 
 /// The shared memory of a block.
@@ -64,7 +65,9 @@ template <typename Machine, typename Arithmetic, Protocol P>
 class Interpreter {
 public:
   GC3_DEVICE Interpreter(Machine &machine, BlockShared &shared, const KernelArgs &call)
-      : machine(machine), shared(shared), call(call), image(shared.block) {}
+      : machine(machine), shared(shared), call(call), image(shared.block),
+        leads(machine.thread() == (machine.threads() - 1) / warpLanes * warpLanes),
+        isTraced(leads && call.records != nullptr) {}
 
   GC3_DEVICE void run() {
     loadBlock();
@@ -80,12 +83,10 @@ private:
       P == Protocol::Simple, Simply,
       std::conditional_t<P == Protocol::LL, LowLatency<Machine, Arithmetic>, LL128<Machine, Arithmetic>>>;
 
-  GC3_DEVICE bool isLeader() const { return machine.thread() == 0; }
-
   /// Writes the number of the running call (0: none) for the watchdog. The kernel does this because no host code of gc3
   /// runs when a graph is replayed. The fence makes a stop report visible first.
   GC3_DEVICE void publishRunning(uint64_t number) {
-    if (call.running == nullptr || !isLeader())
+    if (call.running == nullptr || !leads)
       return;
     machine.fence(Scope::System);
     machine.publish(call.running + machine.block(), number, Scope::System);
@@ -95,10 +96,11 @@ private:
   /// connections must not be used again.
   GC3_DEVICE bool runTiles() {
     for (; tile != call.tiles; ++tile) {
-      part = tilePart(call, Arithmetic::elementBytes, tile);
       for (uint32_t first = 0; first < image.stepCount; first += cachedSteps) {
         if (tile == 0 || image.stepCount > cachedSteps)
           loadSteps(first);
+        else
+          aimSteps();
         const uint32_t end = first + cachedSteps < image.stepCount ? first + cachedSteps : image.stepCount;
         for (stepNumber = first; stepNumber != end; ++stepNumber)
           if (!runStep(shared.steps[stepNumber - first]))
@@ -110,22 +112,26 @@ private:
 
   /// Loads the block's record and its counters.
   GC3_DEVICE void loadBlock() {
-    if (isLeader())
+    if (leads)
       shared.block = call.blocks[machine.block()];
     machine.barrier();
     tilesBefore = *image.tiles;
     if (image.out.sent)
       sent.begin(*image.out.sent, call.slots);
-    if (image.in.received) {
+    if (image.in.received)
       received.begin(*image.in.received, call.slots);
-      if constexpr (Machine::hasNetwork)
-        credited = image.in.network ? *image.in.network->credited : 0;
-    }
+    returned = received.messages;
   }
 
   GC3_DEVICE void storeCounters() {
     machine.barrier(); // all threads have read the old counters
-    if (!isLeader() || !drainNetwork())
+    if (!leads)
+      return;
+    if (image.in.received && received.messages != returned) {
+      machine.fence(call.peers);
+      returnSlots();
+    }
+    if (!drainNetwork())
       return;
     *image.tiles = tilesBefore + call.tiles;
     if (image.out.sent)
@@ -135,14 +141,9 @@ private:
   }
 
   /// Waits until all puts of this call have landed, because the host can free their source memory after the call. A put
-  /// has landed when the receiver has returned its slot. Returns the slots of this rank's receives first, because the
-  /// peer can be waiting for them at the same place. Returns false after a stop.
+  /// has landed when the receiver has returned its slot. Returns false after a stop.
   GC3_DEVICE bool drainNetwork() {
-    if constexpr (Machine::hasNetwork) {
-      if (image.in.network) {
-        returnCredits(*image.in.network);
-        *image.in.network->credited = credited;
-      }
+    if constexpr (Machine::hasNetwork)
       if (image.out.network && sent.messages != *image.out.sent) {
         stepNumber = image.stepCount - 1, --tile; // the report names the last step of the last tile
         uint64_t value;
@@ -152,57 +153,64 @@ private:
           return false;
         }
       }
-    }
     return true;
   }
 
   GC3_DEVICE void loadSteps(uint32_t first) {
     machine.barrier(); // no thread still uses the cached steps
     const uint32_t steps = image.stepCount - first < cachedSteps ? image.stepCount - first : cachedSteps;
+    const TilePart part = tilePart(call, Arithmetic::elementBytes, tile);
     for (uint32_t i = machine.thread(); i < steps; i += machine.threads()) {
       const StepImage step = image.steps[first + i];
-      shared.steps[i] = {step, slotRun(call, call.memory[image.rank], Arithmetic::elementBytes, step, 0),
-                         step.waitCount == 0 ? WaitImage{} : image.waits[step.firstWait]};
+      const SlotRun run = slotRun(call, call.memory[image.rank], Arithmetic::elementBytes, step, 0);
+      shared.steps[i] = {inTile(run, part, 0), step, step.waitCount == 0 ? WaitImage{} : image.waits[step.firstWait],
+                         run};
     }
     machine.barrier();
   }
 
+  /// Moves the runs of the cached steps on to the current tile. No thread uses them, because all threads have passed the
+  /// barrier after the data of the last step.
+  GC3_DEVICE void aimSteps() {
+    const TilePart part = tilePart(call, Arithmetic::elementBytes, tile);
+    for (uint32_t i = machine.thread(); i < image.stepCount; i += machine.threads())
+      shared.steps[i].run = inTile(shared.steps[i].first, part, 0);
+    machine.barrier();
+  }
+
   GC3_DEVICE bool runStep(const CachedStep &step) {
-    const OpcodeFlags flags(step.image.opcode);
+    const OpcodeFlags flags = step.image.flags;
     if (!awaitDependencies(step, flags))
       return false;
     recordBegin();
     Motion motion{flags, call.op, {}, call.stop};
-    if (flags.receives)
+    if (flags.receives())
       motion.message.in = image.in.slots + received.next * call.slotBytes,
       motion.message.inNumber = received.messages + 1;
-    if (flags.sends)
+    if (flags.sends())
       motion.message.out = image.out.slots + sent.next * call.slotBytes, motion.message.outNumber = sent.messages + 1;
     if (!moveData(step, motion))
       return false;
     recordEnd();
-    if (flags.sends)
-      sent.advance(call.slots);
-    if (flags.receives)
+    if (flags.sends())
+      sent.advance(call.slots), --sendable;
+    if (flags.receives())
       received.advance(call.slots);
     publish(step.image, flags);
     return true;
   }
 
-  /// Returns the record of the current step, or null if this thread does not record.
-  GC3_DEVICE StepTimes *traceRecord() const {
-    if (call.records == nullptr || !isLeader())
-      return nullptr;
+  GC3_DEVICE StepTimes &traceRecord() const {
     const uint64_t number = tile * image.stepCount + stepNumber;
-    return call.records + uint64_t{machine.block()} * call.ringRecords + (number & (call.ringRecords - 1));
+    return call.records[uint64_t{machine.block()} * call.ringRecords + (number & (call.ringRecords - 1))];
   }
   GC3_DEVICE void recordBegin() {
-    if (StepTimes *record = traceRecord())
-      *record = {stepNumber, tile, machine.now(), 0};
+    if (isTraced)
+      traceRecord() = {stepNumber, tile, machine.now(), 0};
   }
   GC3_DEVICE void recordEnd() {
-    if (StepTimes *record = traceRecord())
-      record->end = machine.now();
+    if (isTraced)
+      traceRecord().end = machine.now();
   }
 
   /// Moves the data of a step, then waits for all threads. Returns false after a stop.
@@ -239,7 +247,8 @@ private:
 
   template <typename Visit>
   GC3_DEVICE void eachRun(const CachedStep &step, Visit visit) const {
-    forEachRun<Arithmetic::elementBytes>(call, call.memory[image.rank], step.image, step.first, part, visit);
+    forEachRun<Arithmetic::elementBytes>(call, call.memory[image.rank], step.image, step.first.slots, step.run, tile,
+                                         visit);
   }
 
   /// Returns dependency `number` of a step: first its waits, then the message's arrival (Simple only), then a free
@@ -253,7 +262,7 @@ private:
               Scope::Gpu,
               {}};
     }
-    if (number == step.image.waitCount && Messages::countsArrivals && OpcodeFlags(step.image.opcode).receives)
+    if (number == step.image.waitCount && Messages::countsArrivals && step.image.flags.receives())
       return messageArrival();
     return slotAvailable();
   }
@@ -267,7 +276,7 @@ private:
   }
 
   GC3_DEVICE WaitCondition slotAvailable() const {
-    const uint64_t least = sent.messages + 1 - call.slots; // greater than `freed`, so it has no overflow
+    const uint64_t least = sent.messages + 1 > call.slots ? sent.messages + 1 - call.slots : 0;
     if constexpr (Machine::hasNetwork)
       if (image.out.network)
         return {nullptr, least, Waiting::Slot, Scope::System, image.out.network->freed};
@@ -279,8 +288,8 @@ private:
   /// Waits for all dependencies of a step. Lane 0 of each warp polls. Dependencies are assigned to warps round-robin.
   /// Does not poll for a free slot if an earlier poll has seen one. Returns false after a stop.
   GC3_DEVICE bool awaitDependencies(const CachedStep &step, const OpcodeFlags &flags) {
-    const bool needsSlot = flags.sends && sent.messages + 1 > freed + call.slots;
-    const uint32_t dependencies = step.image.waitCount + (Messages::countsArrivals && flags.receives) + needsSlot;
+    const bool needsSlot = flags.sends() && sendable == 0;
+    const uint32_t dependencies = step.image.waitCount + (Messages::countsArrivals && flags.receives()) + needsSlot;
     if (dependencies == 0)
       return true;
     bool going = true;
@@ -290,7 +299,7 @@ private:
     if (machine.barrierAny(!going))
       return false;
     if (needsSlot)
-      freed = shared.freed;
+      sendable = static_cast<uint32_t>(shared.freed + call.slots - sent.messages);
     return true;
   }
 
@@ -310,18 +319,21 @@ private:
     return true;
   }
 
-  /// Publishes the message's arrival (Simple only: in LL and LL128 the message itself has flags), the free slot, and
-  /// the step. The fence completes all reads of a slot before the slot is returned.
+  /// Publishes the message's arrival (Simple only: in LL and LL128 the message itself has flags), free slots, and the
+  /// step. Slots are returned in batches, because each return costs a fence, which completes all reads of the slots.
   GC3_DEVICE void publish(const StepImage &step, const OpcodeFlags &flags) {
-    const bool signalsArrival = Messages::countsArrivals && flags.sends;
-    if (!isLeader() || !(signalsArrival || flags.receives || step.awaited != 0))
+    if (!leads)
       return;
-    machine.fence(signalsArrival || flags.receives ? call.peers : Scope::Gpu);
+    const bool signalsArrival = Messages::countsArrivals && flags.sends();
+    const bool returns = flags.receives() && received.messages - returned >= image.in.batch;
+    if (!(signalsArrival || returns || step.isAwaited))
+      return;
+    machine.fence(signalsArrival || returns ? call.peers : Scope::Gpu);
     if (signalsArrival)
       signalArrival(step);
-    if (flags.receives)
-      signalSlotFree();
-    if (step.awaited != 0)
+    if (returns)
+      returnSlots();
+    if (step.isAwaited)
       machine.publish(image.progress + image.block, (tilesBefore + tile) * image.stepCount + stepNumber + 1,
                       Scope::Gpu);
   }
@@ -340,22 +352,16 @@ private:
     machine.publish(image.out.arrived, sent.messages, call.peers);
   }
 
-  /// Returns the slot of the last received message. The caller must have executed a fence.
-  GC3_DEVICE void signalSlotFree() {
+  /// Returns the slots of all received messages. The caller must have executed a fence.
+  GC3_DEVICE void returnSlots() {
+    const uint64_t before = returned;
+    returned = received.messages;
     if constexpr (Machine::hasNetwork)
       if (image.in.network) {
-        const NetworkReceive &network = *image.in.network;
-        if (received.messages - credited >= network.batch)
-          returnCredits(network);
+        machine.signal(image.in.network->peer, image.in.network->freed, returned - before);
         return;
       }
-    machine.publish(image.in.freed, received.messages, call.peers);
-  }
-
-  GC3_DEVICE void returnCredits(const NetworkReceive &network) {
-    if (received.messages != credited)
-      machine.signal(network.peer, network.freed, received.messages - credited);
-    credited = received.messages;
+    machine.publish(image.in.freed, returned, call.peers);
   }
 
   GC3_DEVICE void reportStop(Waiting what) { *image.report = {what, stepNumber, tile}; }
@@ -364,12 +370,15 @@ private:
   BlockShared &shared;
   const KernelArgs &call;
   const BlockImage &image;
+  /// Whether this thread publishes. The leader is in the last warp, which polls only if a step has many dependencies. So
+  /// the first warps can poll for the next step while the leader's fence waits.
+  const bool leads;
+  const bool isTraced; ///< whether this thread records the times of steps
   uint64_t tilesBefore = 0;
   ConnectionCursor sent, received;
-  uint64_t freed = 0;    ///< the number of messages sent whose slots are known to be free again
-  uint64_t credited = 0; ///< over a network, in thread 0 only: number of slots returned
+  uint32_t sendable = 0; ///< number of messages for which a poll has seen free slots
+  uint64_t returned = 0; ///< in the leader: number of received messages whose slots it has returned
   uint64_t tile = 0;
-  TilePart part{};         ///< of the current tile
   uint32_t stepNumber = 0; ///< number of the current step within the thread block
 };
 

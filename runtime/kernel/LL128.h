@@ -25,7 +25,7 @@ public:
 
   /// Moves the data of a step that sends or receives. Returns false after a stop, identically for all lanes of a warp.
   static GC3_DEVICE bool move(Machine &machine, const Motion &motion, const TileRun &run) {
-    if (!motion.flags.reduces)
+    if (!motion.flags.reduces())
       return moveLines<false>(machine, motion, motion.op, run);
     bool going = true;
     withConstant(motion.op, [&](Operation constant) { going = moveLines<true>(machine, motion, constant, run); });
@@ -47,7 +47,7 @@ private:
   template <bool Reduces>
   static GC3_DEVICE bool moveLines(Machine &machine, const Motion &motion, Operation op, const TileRun &run) {
     constexpr uint32_t unroll = Reduces ? 1 : 2;
-    const uint64_t bytes = motion.flags.sends ? run.nominalBytes : run.bytes;
+    const uint64_t bytes = motion.flags.sends() ? run.nominalBytes : run.bytes;
     const uint64_t lines = (bytes + lineDataLL128 - 1) / lineDataLL128;
     const uint64_t wholeLines =
         (address(run.source) | address(run.target)) % sizeof(Pack) == 0 ? run.bytes / lineDataLL128 : 0;
@@ -84,12 +84,12 @@ private:
     const uint32_t dataApart = lines.stride * lineDataLL128, apart = lines.stride * lineBytesLL128;
     const PackRange<Whole> range(at, run.bytes, lines.inLine);
     Pair pair[Unroll]{};
-    if (motion.flags.reads) {
+    if (motion.flags.reads()) {
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
         pair[i] = range.load(machine, run.source + at + i * dataApart);
     }
-    if (motion.flags.receives) {
+    if (motion.flags.receives()) {
       Pair arrived[Unroll]{};
       bool going = true;
       GC3_UNROLLED
@@ -106,12 +106,12 @@ private:
                                  combine<Arithmetic>(op, arrived[i].second, pair[i].second)}
                           : arrived[i];
     }
-    if (motion.flags.sends) {
+    if (motion.flags.sends()) {
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
         send(machine, motion, motion.message.out + place + i * apart, lines, pair[i]);
     }
-    if (motion.flags.writes) {
+    if (motion.flags.writes()) {
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
         range.store(machine, run.target + at + i * dataApart, pair[i]);

@@ -23,7 +23,7 @@ public:
 
   /// Moves the data of a step that sends or receives. Returns false after a stop.
   static GC3_DEVICE bool move(Machine &machine, const Motion &motion, const TileRun &run) {
-    if (!motion.flags.reduces)
+    if (!motion.flags.reduces())
       return lines<false>(machine, motion, motion.op, run);
     bool going = true;
     withConstant(motion.op, [&](Operation constant) { going = lines<true>(machine, motion, constant, run); });
@@ -34,7 +34,7 @@ public:
   /// slot, writes the lines of that slot that the message does not use.
   static GC3_DEVICE void finish(Machine &machine, const Motion &motion, const KernelArgs &call, uint32_t slotCount,
                                 uint64_t nominalBytes) {
-    if (!motion.flags.sends || motion.message.outNumber % (uint64_t{1} << 31) >= call.slots)
+    if (!motion.flags.sends() || motion.message.outNumber % (uint64_t{1} << 31) >= call.slots)
       return;
     const uint64_t lines = call.slotBytes / lineBytesLL, stride = call.tileStride / wordBytes,
                    used = (nominalBytes + wordBytes - 1) / wordBytes;
@@ -51,7 +51,7 @@ private:
   template <bool Reduces>
   static GC3_DEVICE bool lines(Machine &machine, const Motion &motion, Operation op, const TileRun &run) {
     constexpr uint32_t unroll = 4;
-    const uint64_t bytes = motion.flags.sends ? run.nominalBytes : run.bytes;
+    const uint64_t bytes = motion.flags.sends() ? run.nominalBytes : run.bytes;
     const uint64_t stride = uint64_t{machine.threads()} * wordBytes;
     uint64_t at = uint64_t{machine.thread()} * wordBytes;
     if ((address(run.source) | address(run.target)) % wordBytes == 0)
@@ -73,7 +73,7 @@ private:
     const uint64_t line = (run.inMessage + at) / wordBytes * lineBytesLL, apart = stride / wordBytes * lineBytesLL;
     [[maybe_unused]] const uint32_t own = bytesWithin(at, run.bytes);
     Word word[Unroll]{};
-    if (motion.flags.reads) {
+    if (motion.flags.reads()) {
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
         if constexpr (Whole)
@@ -81,7 +81,7 @@ private:
         else
           word[i] = loadWord<elementBytes>(machine, run.source + at, own);
     }
-    if (motion.flags.receives) {
+    if (motion.flags.receives()) {
       Pack pack[Unroll];
       bool going = true;
       GC3_UNROLLED
@@ -98,12 +98,12 @@ private:
         word[i] = Reduces ? Arithmetic::combine(op, arrived, word[i]) : arrived;
       }
     }
-    if (motion.flags.sends) {
+    if (motion.flags.sends()) {
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
         send(machine, motion.message.out + line + i * apart, word[i], static_cast<uint32_t>(motion.message.outNumber));
     }
-    if (motion.flags.writes) {
+    if (motion.flags.writes()) {
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
         if constexpr (Whole)

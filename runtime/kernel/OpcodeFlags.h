@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operands a step has, by opcode. Device code cannot index common::opcodeTraits, a table in host memory, so each
-// column of the table becomes a bit set.
+// Which operands a step has. Device code cannot index common::opcodeTraits, a table in host memory, so the host stores
+// the traits of each step as bits.
 #pragma once
 
 #include "gc3/Common/Opcode.h"
 #include "kernel/Attributes.h"
 
+#include <cstdint>
+
 namespace gc3::kernel {
 
-constexpr uint32_t opcodesThat(bool common::OpcodeTraits::*member) {
-  uint32_t set = 0;
-  for (uint32_t opcode = 0; opcode < common::opcodeCount; ++opcode)
-    set |= uint32_t{common::opcodeTraits[opcode].*member} << opcode;
-  return set;
-}
+class OpcodeFlags {
+public:
+  OpcodeFlags() = default;
+  explicit OpcodeFlags(common::Opcode opcode) {
+    const common::OpcodeTraits &does = common::traits(opcode);
+    bits = static_cast<uint8_t>(does.receives * receiving | does.sends * sending | does.readsSrc * reading |
+                                does.writesDst * writing | does.reduces * reducing |
+                                (opcode == common::Opcode::Reduce) * accumulating);
+  }
 
-inline constexpr uint32_t receiving = opcodesThat(&common::OpcodeTraits::receives);
-inline constexpr uint32_t sending = opcodesThat(&common::OpcodeTraits::sends);
-inline constexpr uint32_t reading = opcodesThat(&common::OpcodeTraits::readsSrc);
-inline constexpr uint32_t writing = opcodesThat(&common::OpcodeTraits::writesDst);
-inline constexpr uint32_t reducing = opcodesThat(&common::OpcodeTraits::reduces);
+  GC3_DEVICE bool receives() const { return (bits & receiving) != 0; }
+  GC3_DEVICE bool sends() const { return (bits & sending) != 0; }
+  GC3_DEVICE bool reads() const { return (bits & reading) != 0; }
+  GC3_DEVICE bool writes() const { return (bits & writing) != 0; }
+  GC3_DEVICE bool reduces() const { return (bits & reducing) != 0; }
+  /// Returns true if the step reads its target as the first operand.
+  GC3_DEVICE bool accumulates() const { return (bits & accumulating) != 0; }
+  GC3_DEVICE bool isLocal() const { return (bits & (receiving | sending)) == 0; }
 
-struct OpcodeFlags {
-  bool receives, sends, reads, writes, reduces;
-  bool accumulates; ///< the step reads its target as the first operand
-
-  GC3_DEVICE explicit OpcodeFlags(uint8_t opcode)
-      : receives(receiving >> opcode & 1), sends(sending >> opcode & 1), reads(reading >> opcode & 1),
-        writes(writing >> opcode & 1), reduces(reducing >> opcode & 1),
-        accumulates(opcode == static_cast<uint8_t>(common::Opcode::Reduce)) {}
-  GC3_DEVICE bool isLocal() const { return !receives && !sends; }
+private:
+  static constexpr uint8_t receiving = 1, sending = 2, reading = 4, writing = 8, reducing = 16, accumulating = 32;
+  uint8_t bits;
 };
 
 } // namespace gc3::kernel

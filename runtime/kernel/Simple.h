@@ -13,23 +13,23 @@ class Simple {
 public:
   static constexpr bool countsArrivals = true;
 
-  static GC3_DEVICE bool move(Machine &machine, const Motion &motion, const TileRun &run) {
-    const OpcodeFlags &flags = motion.flags;
-    std::byte *send = flags.sends ? motion.message.out + run.inMessage : nullptr;
-    const Sides sides{flags.receives      ? motion.message.in + run.inMessage
-                      : flags.accumulates ? run.target
-                                          : run.source,
-                      run.source, flags.writes ? run.target : send, send};
-    const bool both = motion.flags.writes && motion.flags.sends;
-    if (sides.first == sides.store && !motion.flags.reduces && !both)
-      return true; // a copy in place
-    if (motion.flags.reduces)
-      both ? choose<true, true>(machine, motion.op, sides, run.bytes)
-           : choose<true, false>(machine, motion.op, sides, run.bytes);
-    else
-      both ? choose<false, true>(machine, motion.op, sides, run.bytes)
-           : choose<false, false>(machine, motion.op, sides, run.bytes);
-    return true;
+  static GC3_DEVICE void move(Machine &machine, const Motion &motion, const TileRun &run) {
+    const OpcodeFlags flags = motion.flags;
+    std::byte *send = flags.sends() ? motion.message.out + run.inMessage : nullptr;
+    const Sides sides{flags.receives()      ? motion.message.in + run.inMessage
+                      : flags.accumulates() ? run.target
+                                            : run.source,
+                      run.source, flags.writes() ? run.target : send, send};
+    const bool both = flags.writes() && flags.sends();
+    // FIFO slots are aligned.
+    const bool isAligned = ((address(run.source) | address(run.target) | run.inMessage | run.bytes) & 15) == 0;
+    if (flags.reduces())
+      both ? choose<true, true>(machine, motion.op, sides, run.bytes, isAligned)
+           : choose<true, false>(machine, motion.op, sides, run.bytes, isAligned);
+    else if (both)
+      choose<false, true>(machine, motion.op, sides, run.bytes, isAligned);
+    else if (sides.first != sides.store) // otherwise it is a copy in place
+      choose<false, false>(machine, motion.op, sides, run.bytes, isAligned);
   }
 
 private:
@@ -41,17 +41,30 @@ private:
     std::byte *store, *send;
   };
 
-  /// Chooses the widest unit in which all sides have the same alignment.
+  /// Moves `bytes` bytes in packs if all sides have the same alignment, otherwise in the widest unit in which they have.
+  /// `isAligned`: all sides and `bytes` are multiples of a pack.
   template <bool Reduces, bool Both>
-  static GC3_DEVICE void choose(Machine &machine, Operation op, const Sides &sides, uint64_t bytes) {
-    const uintptr_t at = address(sides.store);
-    uintptr_t differ = at ^ address(sides.first);
-    if (Reduces)
-      differ |= at ^ address(sides.second);
-    if (Both)
-      differ |= at ^ address(sides.send);
-    if (differ % 16 == 0)
-      return all<16, Reduces, Both>(machine, op, sides, bytes);
+  static GC3_DEVICE void choose(Machine &machine, Operation op, const Sides &sides, uint64_t bytes, bool isAligned) {
+    uint64_t begin = 0, end = bytes;
+    if (!isAligned) {
+      const uintptr_t at = address(sides.store);
+      uintptr_t differ = at ^ address(sides.first);
+      if (Reduces)
+        differ |= at ^ address(sides.second);
+      if (Both)
+        differ |= at ^ address(sides.send);
+      if (differ % sizeof(Pack) != 0)
+        return narrow<Reduces, Both>(machine, op, sides, bytes, differ);
+      edges<sizeof(Pack), Reduces, Both>(machine, op, sides, begin, end);
+    }
+    if constexpr (Reduces)
+      withConstant(op, [&](Operation constant) { packs<Reduces, Both>(machine, constant, sides, begin, end); });
+    else
+      packs<Reduces, Both>(machine, op, sides, begin, end);
+  }
+
+  template <bool Reduces, bool Both>
+  static GC3_DEVICE void narrow(Machine &machine, Operation op, const Sides &sides, uint64_t bytes, uintptr_t differ) {
     if constexpr (elementBytes < 8)
       if (differ % 8 == 0)
         return all<8, Reduces, Both>(machine, op, sides, bytes);
@@ -61,37 +74,43 @@ private:
     all<elementBytes, Reduces, Both>(machine, op, sides, bytes);
   }
 
-  /// Moves whole units, and single elements before the first aligned unit and after the last one.
   template <uint32_t G, bool Reduces, bool Both>
   static GC3_DEVICE void all(Machine &machine, Operation op, const Sides &sides, uint64_t bytes) {
-    uint64_t head = (G - address(sides.store) % G) % G;
-    head = head < bytes ? head : bytes;
-    const uint64_t body = (bytes - head) / G * G;
-    if constexpr (G == sizeof(Pack) && Reduces)
-      withConstant(op, [&](Operation constant) { packs<Reduces, Both>(machine, constant, sides, head, head + body); });
-    else if constexpr (G == sizeof(Pack))
-      packs<Reduces, Both>(machine, op, sides, head, head + body);
-    else
-      part<G, G == 1 ? 1 : 2, Reduces, Both>(machine, op, sides, head, head + body);
+    uint64_t begin = 0, end = bytes;
     if constexpr (G != elementBytes)
-      if (body != bytes) {
-        part<elementBytes, 1, Reduces, Both>(machine, op, sides, 0, head);
-        part<elementBytes, 1, Reduces, Both>(machine, op, sides, head + body, bytes);
-      }
+      edges<G, Reduces, Both>(machine, op, sides, begin, end);
+    part<G, G == 1 ? 1 : 2, Reduces, Both>(machine, op, sides, begin, end);
+  }
+
+  /// Moves single elements before the first aligned unit of G bytes in [begin, end), and after the last. Sets `begin`
+  /// and `end` to the range of the units.
+  template <uint32_t G, bool Reduces, bool Both>
+  static GC3_DEVICE void edges(Machine &machine, Operation op, const Sides &sides, uint64_t &begin, uint64_t &end) {
+    const uint64_t bytes = end;
+    begin = (G - address(sides.store) % G) % G;
+    begin = begin < bytes ? begin : bytes;
+    end = begin + (bytes - begin) / G * G;
+    part<elementBytes, 1, Reduces, Both>(machine, op, sides, 0, begin);
+    part<elementBytes, 1, Reduces, Both>(machine, op, sides, end, bytes);
   }
 
   /// Moves bytes [begin, end) in packs. Each warp moves consecutive packs, and its lanes access them at constant
   /// distances. Each thread has up to `unroll` loads of each source in flight.
   template <bool Reduces, bool Both>
   static GC3_DEVICE void packs(Machine &machine, Operation op, const Sides &sides, uint64_t begin, uint64_t end) {
-    constexpr uint32_t unroll = !Reduces ? 8 : elementBytes == 1 ? 2 : 4, warpBytes = warpLanes * sizeof(Pack);
+    constexpr uint32_t unroll = !Reduces ? 8 : elementBytes == 1 ? 4 : 6, warpBytes = warpLanes * sizeof(Pack);
     const uint32_t width = machine.threads() * sizeof(Pack), round = unroll * width;
     const uint32_t lane = machine.thread() % warpLanes * sizeof(Pack), warp = machine.thread() / warpLanes;
     for (; end - begin >= round; begin += round)
       units<sizeof(Pack), unroll, Reduces, Both>(machine, op, sides, begin + warp * (unroll * warpBytes) + lane,
                                                  warpBytes);
     const auto left = static_cast<uint32_t>(end - begin);
-    const uint32_t each = left <= width ? warpBytes : (left + width - 1) / width * warpBytes; // bytes of a warp
+    if (left <= width) {
+      if (const uint32_t at = machine.thread() * static_cast<uint32_t>(sizeof(Pack)); at < left)
+        units<sizeof(Pack), 1, Reduces, Both>(machine, op, sides, begin + at, 0);
+      return;
+    }
+    const uint32_t each = (left + width - 1) / width * warpBytes; // bytes of a warp
     const uint32_t at = warp * each + lane;
     if (at < left)
       units<sizeof(Pack), unroll, Reduces, Both, true>(machine, op, sides, begin + at, warpBytes,

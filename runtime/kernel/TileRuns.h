@@ -60,7 +60,6 @@ GC3_DEVICE bool isDense(const KernelArgs &call, uint32_t elementBytes) {
 /// Returns the run of a step that begins at its slot `done`.
 GC3_DEVICE SlotRun slotRun(const KernelArgs &call, const RankBuffers &memory, uint32_t elementBytes,
                            const StepImage &step, uint32_t done) {
-  const OpcodeFlags flags(step.opcode);
   SlotRun run{nullptr, nullptr, UINT64_MAX, isDense(call, elementBytes) ? step.count - done : 1};
   auto locate = [&](Buffer buffer, uint32_t slot) {
     const auto kind = static_cast<uint32_t>(buffer);
@@ -70,27 +69,31 @@ GC3_DEVICE SlotRun slotRun(const KernelArgs &call, const RankBuffers &memory, ui
     run.bytes = run.bytes < bytes ? run.bytes : bytes;
     return memory.buffers[kind] + place.element * elementBytes;
   };
-  if (flags.reads)
+  if (step.flags.reads())
     run.source = locate(step.source, step.sourceSlot);
-  if (flags.writes)
+  if (step.flags.writes())
     run.target = locate(step.target, step.targetSlot);
   return run;
 }
 
-/// Calls `visit(run)` for all runs of a step in a tile. `first` is slotRun() of the step's first slot.
+/// Returns the part of a run that a tile moves. `inMessage` is TileRun::inMessage.
+GC3_DEVICE TileRun inTile(const SlotRun &run, const TilePart &part, uint64_t inMessage) {
+  const uint64_t left = run.bytes > part.begin ? run.bytes - part.begin : 0, nominal = run.slots * part.bytes;
+  return {run.source ? run.source + part.begin : nullptr, run.target ? run.target + part.begin : nullptr, inMessage,
+          left < nominal ? left : nominal, nominal};
+}
+
+/// Calls `visit(run)` for all runs of a step in a tile. `run` is the first run, which has `done` slots.
 template <uint32_t ElementBytes, typename Visit>
-GC3_DEVICE void forEachRun(const KernelArgs &call, const RankBuffers &memory, const StepImage &step,
-                           const SlotRun &first, const TilePart &part, Visit visit) {
-  SlotRun run = first;
-  for (uint32_t done = 0;;) {
-    const uint64_t left = run.bytes > part.begin ? run.bytes - part.begin : 0;
-    const uint64_t nominal = run.slots == 1 ? part.bytes : run.slots * part.bytes;
-    visit(TileRun{run.source ? run.source + part.begin : nullptr, run.target ? run.target + part.begin : nullptr,
-                  done * call.tileStride, left < nominal ? left : nominal, nominal});
-    done += run.slots;
+GC3_DEVICE void forEachRun(const KernelArgs &call, const RankBuffers &memory, const StepImage &step, uint32_t done,
+                           TileRun run, uint64_t tile, Visit visit) {
+  for (;;) {
+    visit(run);
     if (done == step.count)
       return;
-    run = slotRun(call, memory, ElementBytes, step, done);
+    const SlotRun next = slotRun(call, memory, ElementBytes, step, done);
+    run = inTile(next, tilePart(call, ElementBytes, tile), done * call.tileStride);
+    done += next.slots;
   }
 }
 

@@ -2,7 +2,7 @@
 // A connection has a line of counters at its sender (0: slots freed, 1: messages sent), and another line at its
 // receiver (0: messages arrived, 1: messages received). The peer writes counter 0 of each line. The FIFO slots follow
 // the receiver's line. If the connection uses the network, counter 0 is unused, because no peer writes counters. The
-// receiver's line then has a counter 2 (slots returned), and the sender's own slots follow the sender's line.
+// sender then has slots of its own, which follow its line.
 #include "plan/ConnectionPool.h"
 
 #include <algorithm>
@@ -91,9 +91,9 @@ ReceiveEnd ConnectionPool::receiveEnd(uint32_t connection, const Parts &parts) c
   const Connection &of = connections[connection];
   std::byte *here = parts[of.piece][of.receiver] + of.receives;
   if (of.network)
-    return {here + lineBytes, nullptr, nullptr, counter(here, 1), nullptr};
+    return {here + lineBytes, nullptr, nullptr, counter(here, 1), nullptr, 1};
   std::byte *there = parts[of.piece][of.sender] + of.sends;
-  return {here + lineBytes, counter(here, 0), counter(there, 0), counter(here, 1), nullptr};
+  return {here + lineBytes, counter(here, 0), counter(there, 0), counter(here, 1), nullptr, 1};
 }
 
 NetworkSend ConnectionPool::networkSend(uint32_t connection, const NetworkRoute &network) const {
@@ -106,11 +106,9 @@ NetworkSend ConnectionPool::networkSend(uint32_t connection, const NetworkRoute 
           of.receives + lineBytes};
 }
 
-NetworkReceive ConnectionPool::networkReceive(uint32_t connection, const Parts &parts, const NetworkRoute &network,
-                                              uint32_t batch) const {
+NetworkReceive ConnectionPool::networkReceive(uint32_t connection, const NetworkRoute &network) const {
   const Connection &of = connections[connection];
-  return {of.sender, signal(connection, of.arrived, network), signal(connection, of.freed, network), batch,
-          counter(parts[of.piece][of.receiver] + of.receives, 2)};
+  return {of.sender, signal(connection, of.arrived, network), signal(connection, of.freed, network)};
 }
 
 } // namespace gc3::plan

@@ -58,9 +58,8 @@ public:
   kernel::ReceiveEnd receiveEnd(uint32_t connection, const Parts &parts) const;
   /// Returns the additional fields of the sender, for a connection over the network. Signals must be zero initially.
   kernel::NetworkSend networkSend(uint32_t connection, const NetworkRoute &network) const;
-  /// Returns the additional fields of the receiver, which returns `batch` free slots at a time.
-  kernel::NetworkReceive networkReceive(uint32_t connection, const Parts &parts, const NetworkRoute &network,
-                                        uint32_t batch) const;
+  /// Returns the additional fields of the receiver.
+  kernel::NetworkReceive networkReceive(uint32_t connection, const NetworkRoute &network) const;
 
 private:
   struct Connection {
@@ -103,8 +102,8 @@ public:
   kernel::SendEnd send(uint32_t connection) const { return pool.sendEnd(numbers[connection], parts); }
   kernel::ReceiveEnd receive(uint32_t connection) const { return pool.receiveEnd(numbers[connection], parts); }
   kernel::NetworkSend networkSend(uint32_t connection) const { return pool.networkSend(numbers[connection], *network); }
-  kernel::NetworkReceive networkReceive(uint32_t connection, uint32_t batch) const {
-    return pool.networkReceive(numbers[connection], parts, *network, batch);
+  kernel::NetworkReceive networkReceive(uint32_t connection) const {
+    return pool.networkReceive(numbers[connection], *network);
   }
 
 private:

@@ -37,8 +37,15 @@ Buffer locate(const RankView &view, uint8_t buffer, uint32_t &slot) {
 
 StepImage stepOf(const RankView &view, const fbs::Instruction &from) {
   const OpcodeTraits &does = traits(static_cast<Opcode>(from.opcode()));
-  StepImage step{from.opcode(),    Buffer::Input,     Buffer::Input,    0, from.count(), from.src_index(),
-                 from.dst_index(), from.wait_begin(), from.wait_count()};
+  StepImage step{OpcodeFlags(static_cast<Opcode>(from.opcode())),
+                 Buffer::Input,
+                 Buffer::Input,
+                 false,
+                 from.count(),
+                 from.src_index(),
+                 from.dst_index(),
+                 from.wait_begin(),
+                 from.wait_count()};
   if (does.readsSrc)
     step.source = locate(view, from.src_buffer(), step.sourceSlot);
   if (does.writesDst)
@@ -81,7 +88,7 @@ void ProgramImage::fillSteps(const RankView &view, std::byte *host, uint32_t fir
   for (const fbs::Wait &wait : view.waits) {
     const fbs::ThreadBlock &block = view.threadBlocks[wait.thread_block()];
     at<WaitImage>(host, offsets.waits)[firstWait++] = {wait.thread_block(), wait.step(), block.instruction_count()};
-    steps[block.first_instruction() + wait.step()].awaited = 1;
+    steps[block.first_instruction() + wait.step()].isAwaited = true;
   }
 }
 
@@ -105,8 +112,8 @@ void ProgramImage::fillBlocks(uint32_t r, std::byte *host, std::byte *base, cons
   }
 }
 
-/// Writes the connections of a block of the grid. Over a network, receivers return slots in batches. A batch is so
-/// small that a sender always has as many slots as the program needs.
+/// Writes the connections of a block of the grid. Receivers return slots in batches. A batch is so small that a sender
+/// always has as many slots as the program needs.
 void ProgramImage::fillConnections(uint32_t number, std::byte *host, std::byte *base,
                                    const ConnectionEnds &ends) const {
   BlockImage &block = at<BlockImage>(host, offsets.blocks)[number];
@@ -119,10 +126,10 @@ void ProgramImage::fillConnections(uint32_t number, std::byte *host, std::byte *
   }
   if (const uint32_t receives = program.incoming(firstBlock + number); receives != core::Program::none) {
     block.in = ends.receive(receives);
+    const uint32_t needed = program.info().min_fifo_slots();
+    block.in.batch = slots <= needed ? 1 : std::max(1u, std::min(slots / 2, slots - needed + 1));
     if (ends.overNetwork(receives)) {
-      const uint32_t needed = program.info().min_fifo_slots();
-      const uint32_t batch = slots <= needed ? 1 : std::max(1u, std::min(slots / 2, slots - needed + 1));
-      at<NetworkReceive>(host, offsets.networkReceives)[number] = ends.networkReceive(receives, batch);
+      at<NetworkReceive>(host, offsets.networkReceives)[number] = ends.networkReceive(receives);
       block.in.network = at<NetworkReceive>(base, offsets.networkReceives) + number;
     }
   }

@@ -70,7 +70,6 @@ private:
   std::unique_ptr<std::byte[]> staging; ///< the slots of senders whose connections use the network
   std::vector<kernel::NetworkSend> networkSends;
   std::vector<kernel::NetworkReceive> networkReceives;
-  std::vector<uint64_t> credited;
   std::vector<kernel::StepTimes> records;
   std::vector<uint64_t> running; ///< for each block
   FakeNetwork network;
@@ -141,7 +140,6 @@ void Emulation::makeNetwork() {
   staging.reset(new std::byte[connections * bytes]);
   networkSends.resize(connections);
   networkReceives.resize(connections);
-  credited.assign(connections, options.firstMessage);
   network.place = [](const void *, uint32_t, uint64_t offset) { return reinterpret_cast<std::byte *>(offset); };
   const uint32_t spare = options.sizes.slots - program->info().min_fifo_slots();
   for (uint32_t c = 0; c < connections; ++c) {
@@ -155,13 +153,14 @@ void Emulation::makeNetwork() {
     std::byte *own = staging.get() + c * bytes;
     const auto offset = [&](const std::byte *at) { return reinterpret_cast<uint64_t>(at); };
     networkSends[c] = {receiver, arrived, freed, nullptr, offset(own), offset(sendEnd(c).slots)};
-    networkReceives[c] = {sender, arrived, freed, 1 + static_cast<uint32_t>(random.below(spare + 1)), &credited[c]};
+    networkReceives[c] = {sender, arrived, freed};
     for (uint32_t slot = 0; slot < options.sizes.slots; ++slot)
       network.signals[{receiver, arrived.context, arrived.id + slot}] =
           (options.firstMessage + options.sizes.slots - 1 - slot) / options.sizes.slots;
     network.signals[{sender, freed.context, freed.id}] = options.firstMessage;
     sendEnd(c) = {own, nullptr, nullptr, sendEnd(c).sent, &networkSends[c]};
-    receiveEnd(c) = {receiveEnd(c).slots, nullptr, nullptr, receiveEnd(c).received, &networkReceives[c]};
+    receiveEnd(c) = {receiveEnd(c).slots, nullptr, nullptr, receiveEnd(c).received, &networkReceives[c],
+                     1 + static_cast<uint32_t>(random.below(spare + 1))};
   }
   for (uint32_t r = 0; r < program->ranks(); ++r)
     networkEnds.push_back({&network, r, 3});

@@ -144,28 +144,31 @@ void Gpu::perhapsSuspend() {
     fibers.suspend();
 }
 
-void Gpu::releaseBarrier(uint32_t number) {
+/// Releases the barrier if all threads that have not ended have arrived. Returns whether it has done so.
+bool Gpu::releaseBarrier(uint32_t number) {
   Block &block = blocks[number];
   if (block.arrived == 0 || block.arrived + block.ended < threadsPerBlock)
-    return;
+    return false;
   block.result = block.any;
   block.any = false;
   block.arrived = 0;
   ++block.epoch;
   ++changes;
   std::fill_n(asleep.begin() + number * threadsPerBlock, threadsPerBlock, 0);
+  return true;
 }
 
-/// Returns whether `holds` is true in any thread. The next barrier cannot complete before this thread has left this
+/// Calls `released` in the last thread that arrives. Returns whether `holds` is true in any thread. The next barrier cannot complete before this thread has left this
 /// one.
-bool Gpu::barrier(uint32_t number, uint32_t thread, bool holds) {
+bool Gpu::barrier(uint32_t number, uint32_t thread, bool holds, const std::function<void()> &released) {
   Block &block = blocks[number];
   const uint64_t epoch = block.epoch;
   block.any |= holds;
   ++block.arrived;
   ++changes;
   asleep[number * threadsPerBlock + thread] = 1;
-  releaseBarrier(number);
+  if (releaseBarrier(number))
+    released();
   while (block.epoch == epoch)
     fibers.suspend();
   return block.result;

@@ -89,10 +89,10 @@ public:
     uint32_t threads() const { return gpu.threadsPerBlock; }
     void barrier() { barrierAny(false); }
     bool barrierAny(bool holds) {
-      const bool any = gpu.barrier(ownBlock, ownThread, holds);
-      if (ownThread == 0 && scopes)
-        scopes->passed(block());
-      return any;
+      return gpu.barrier(ownBlock, ownThread, holds, [this] {
+        if (scopes)
+          scopes->passed(block());
+      });
     }
     bool warpAll(bool holds) { return gpu.warpAll(ownBlock, ownThread, holds); }
     void pause() { gpu.pause(); }
@@ -209,8 +209,8 @@ private:
     uint64_t votes = 0;
   };
 
-  bool barrier(uint32_t block, uint32_t thread, bool holds);
-  void releaseBarrier(uint32_t block);
+  bool barrier(uint32_t block, uint32_t thread, bool holds, const std::function<void()> &released);
+  bool releaseBarrier(uint32_t block);
   bool warpAll(uint32_t block, uint32_t thread, bool holds);
   void releaseVote(uint32_t warp);
   uint32_t firstLane(uint32_t warp) const;

@@ -29,12 +29,14 @@ std::vector<MovedExtent> extentsOf(const kernel::KernelArgs &call, const kernel:
     buffer = base;
   std::vector<MovedExtent> extents;
   const kernel::SlotRun first = kernel::slotRun(call, memory, ElementBytes, step, 0);
-  for (uint64_t tile = 0; tile < call.tiles; ++tile)
+  for (uint64_t tile = 0; tile < call.tiles; ++tile) {
+    const kernel::TilePart part = kernel::tilePart(call, ElementBytes, tile);
     kernel::forEachRun<ElementBytes>(
-        call, memory, step, first, kernel::tilePart(call, ElementBytes, tile), [&](const kernel::TileRun &run) {
+        call, memory, step, first.slots, kernel::inTile(first, part, 0), tile, [&](const kernel::TileRun &run) {
           if (run.bytes != 0)
             extents.push_back({static_cast<uint64_t>((run.source ? run.source : run.target) - base), run.bytes});
         });
+  }
   return extents;
 }
 
@@ -64,7 +66,7 @@ void expectWhole(uint64_t count, uint64_t slotBytes) {
     std::vector<MovedExtent> all;
     for (uint32_t slot = 0; slot < ranks * chunks; slot += chunks) {
       kernel::StepImage step{};
-      step.opcode = static_cast<uint8_t>(reads ? Opcode::Send : Opcode::Recv);
+      step.flags = kernel::OpcodeFlags(reads ? Opcode::Send : Opcode::Recv);
       step.source = kernel::Buffer::Input;
       step.target = kernel::Buffer::Output;
       step.sourceSlot = step.targetSlot = slot;
@@ -102,7 +104,7 @@ TEST(Huge, runsMoveInWideUnits) {
   constexpr uint32_t threads = 1 << 20;
   constexpr uint64_t units = bytes / sizeof(kernel::Pack);
   const kernel::Motion motion{
-      kernel::OpcodeFlags(static_cast<uint8_t>(Opcode::Copy)), kernel::Operation::Sum, {}, nullptr};
+      kernel::OpcodeFlags(Opcode::Copy), kernel::Operation::Sum, {}, nullptr};
   const kernel::TileRun run{base + (uint64_t{1} << 40), base, 0, bytes, bytes};
   const uint32_t last = (units - 1) % threads; // the thread that moves the last unit
   Accounts accounts{{{"target", base, bytes, false}, {"source", base + (uint64_t{1} << 40), bytes, false}}};

@@ -8,13 +8,12 @@ namespace gc3::test {
 
 using kernel::Scope;
 
-Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks), returnsBatches(blocks) {
+Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks) {
   std::set<const std::byte *> sent, received; // FIFOs whose sending or receiving end is in this launch
   for (uint32_t b = 0; b < blocks; ++b) {
     const kernel::BlockImage &block = call.blocks[b];
     sent.insert(block.out.slots);
     received.insert(block.in.slots);
-    returnsBatches[b] = block.in.network != nullptr;
     hasNetwork |= block.out.network || block.in.network;
   }
   const auto ofPeer = [&](bool isHere) { return isHere && !hasNetwork ? Scope::Gpu : Scope::System; };
@@ -37,24 +36,18 @@ void Scopes::require(const uint64_t *counter, Scope scope) const {
 }
 
 void Scopes::requireUsed(uint32_t block) const {
-  if (fences[block] == Fence::SystemUnused && !returnsBatches[block])
+  if (fences[block] == Fence::SystemUnused)
     std::abort(); // the last fence was wider than necessary
 }
 
-/// If a block returns slots in batches, its fence stays valid after the barrier. At the end of a call, the block
-/// returns the last batch without a further fence.
 void Scopes::passed(uint32_t block) {
   requireUsed(block);
-  if (!returnsBatches[block])
-    fences[block] = Fence::None;
+  fences[block] = Fence::None;
 }
 
 void Scopes::fenced(uint32_t block, Scope scope) {
   requireUsed(block);
-  if (scope == Scope::System)
-    fences[block] = Fence::SystemUnused;
-  else if (!returnsBatches[block] || fences[block] == Fence::None)
-    fences[block] = Fence::Gpu; // otherwise the batch still needs the earlier fence, which can have system scope
+  fences[block] = scope == Scope::System ? Fence::SystemUnused : Fence::Gpu;
 }
 
 void Scopes::use(uint32_t block, Scope scope) {

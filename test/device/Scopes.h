@@ -38,9 +38,6 @@ private:
 
   std::unordered_map<const uint64_t *, kernel::Scope> scopes; ///< required scope of each counter of the launch
   std::vector<Fence> fences;                                  ///< for each block
-  /// For each block: whether it returns slots over a network in batches. Then a fence of system scope may be unused,
-  /// because not every step returns a batch.
-  std::vector<bool> returnsBatches;
   bool hasNetwork = false; ///< whether any connection uses the network; then all peers count as outside of the launch
 };
 
