@@ -30,7 +30,7 @@ struct alignas(8) StepImage {
   Buffer source;
   Buffer target;
   bool isAwaited; ///< another thread block of the rank waits for this step
-  uint32_t count;  ///< slots moved
+  uint32_t count; ///< slots moved
   uint32_t sourceSlot;
   uint32_t targetSlot;
   uint32_t firstWait;
@@ -59,8 +59,8 @@ struct NetworkSend {
 };
 struct NetworkReceive {
   uint32_t peer;
-  Signal arrived;     ///< this rank's signal for arrivals in the first slot
-  Signal freed;       ///< the peer's signal for free slots
+  Signal arrived; ///< this rank's signal for arrivals in the first slot
+  Signal freed;   ///< the peer's signal for free slots
 };
 
 /// The two ends of a connection. Counters count messages since the connection was created and never decrease. The

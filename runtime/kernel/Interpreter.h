@@ -169,8 +169,8 @@ private:
     machine.barrier();
   }
 
-  /// Moves the runs of the cached steps on to the current tile. No thread uses them, because all threads have passed the
-  /// barrier after the data of the last step.
+  /// Moves the runs of the cached steps on to the current tile. No thread uses them, because all threads have passed
+  /// the barrier after the data of the last step.
   GC3_DEVICE void aimSteps() {
     const TilePart part = tilePart(call, Arithmetic::elementBytes, tile);
     for (uint32_t i = machine.thread(); i < image.stepCount; i += machine.threads())
@@ -178,26 +178,36 @@ private:
     machine.barrier();
   }
 
+  /// Computes as much as possible before it waits, and before the barrier after the data, because the time of a short
+  /// step is the time of the instructions after these points.
   GC3_DEVICE bool runStep(const CachedStep &step) {
     const OpcodeFlags flags = step.image.flags;
+    const Motion motion = motionOf(flags);
+    const typename Simply::Sides sides = Simply::sidesOf(motion, step.run);
     if (!awaitDependencies(step, flags))
       return false;
     recordBegin();
+    const bool going = moveData(step, motion, sides);
+    if (flags.sends())
+      sent.advance(call.slots), --sendable;
+    if (flags.receives())
+      received.advance(call.slots);
+    const Publication due = publicationOf(step.image, flags);
+    if (!endData(going))
+      return false;
+    recordEnd();
+    publish(step.image, due);
+    return true;
+  }
+
+  GC3_DEVICE Motion motionOf(const OpcodeFlags &flags) const {
     Motion motion{flags, call.op, {}, call.stop};
     if (flags.receives())
       motion.message.in = image.in.slots + received.next * call.slotBytes,
       motion.message.inNumber = received.messages + 1;
     if (flags.sends())
       motion.message.out = image.out.slots + sent.next * call.slotBytes, motion.message.outNumber = sent.messages + 1;
-    if (!moveData(step, motion))
-      return false;
-    recordEnd();
-    if (flags.sends())
-      sent.advance(call.slots), --sendable;
-    if (flags.receives())
-      received.advance(call.slots);
-    publish(step.image, flags);
-    return true;
+    return motion;
   }
 
   GC3_DEVICE StepTimes &traceRecord() const {
@@ -213,42 +223,48 @@ private:
       traceRecord().end = machine.now();
   }
 
-  /// Moves the data of a step, then waits for all threads. Returns false after a stop.
-  GC3_DEVICE bool moveData(const CachedStep &step, const Motion &motion) {
-    if constexpr (P == Protocol::Simple) {
-      eachRun(step, [&](const TileRun &run) { Simply::move(machine, motion, run); });
-      machine.barrier();
-      return true;
-    } else {
-      bool going = true;
-      if (motion.flags.isLocal())
-        eachRun(step, [&](const TileRun &run) { Simply::move(machine, motion, run); });
-      else
-        going = moveMessage(step, motion);
-      if (!going)
-        reportStop(Waiting::Data);
-      return !machine.barrierAny(!going);
+  /// Moves the data of a step. `sides` are those of the first run. Returns false after a stop.
+  GC3_DEVICE bool moveData(const CachedStep &step, const Motion &motion, typename Simply::Sides sides) {
+    if constexpr (P != Protocol::Simple)
+      if (!motion.flags.isLocal())
+        return moveMessage(step, motion);
+    for (uint32_t done = step.first.slots;;) {
+      Simply::move(machine, motion, sides);
+      if (done == step.image.count)
+        return true;
+      sides = Simply::sidesOf(motion, runOf(step, done));
     }
   }
 
   GC3_DEVICE bool moveMessage(const CachedStep &step, const Motion &motion) {
-    bool going = true;
-    uint64_t nominal = 0;
-    eachRun(step, [&](const TileRun &run) {
-      nominal = run.nominalBytes;
-      if (going)
-        going = Messages::move(machine, motion, run);
-    });
+    TileRun run = step.run;
+    for (uint32_t done = step.first.slots;;) {
+      if (!Messages::move(machine, motion, run))
+        return false;
+      if (done == step.image.count)
+        break;
+      run = runOf(step, done);
+    }
     if constexpr (P == Protocol::LL)
-      if (going)
-        Messages::finish(machine, motion, call, step.image.count, nominal);
-    return going;
+      Messages::finish(machine, motion, call, step.image.count, run.nominalBytes);
+    return true;
   }
 
-  template <typename Visit>
-  GC3_DEVICE void eachRun(const CachedStep &step, Visit visit) const {
-    forEachRun<Arithmetic::elementBytes>(call, call.memory[image.rank], step.image, step.first.slots, step.run, tile,
-                                         visit);
+  /// Returns the run that begins at slot `done` of a step, in the current tile. Adds the run's slots to `done`.
+  GC3_DEVICE TileRun runOf(const CachedStep &step, uint32_t &done) const {
+    return runAt<Arithmetic::elementBytes>(call, call.memory[image.rank], step.image, tile, done);
+  }
+
+  /// Waits until all threads have moved the data of a step. Returns false after a stop.
+  GC3_DEVICE bool endData([[maybe_unused]] bool going) {
+    if constexpr (P == Protocol::Simple) {
+      machine.barrier();
+      return true;
+    } else {
+      if (!going)
+        reportStop(Waiting::Data);
+      return !machine.barrierAny(!going);
+    }
   }
 
   /// Returns dependency `number` of a step: first its waits, then the message's arrival (Simple only), then a free
@@ -319,21 +335,29 @@ private:
     return true;
   }
 
-  /// Publishes the message's arrival (Simple only: in LL and LL128 the message itself has flags), free slots, and the
-  /// step. Slots are returned in batches, because each return costs a fence, which completes all reads of the slots.
-  GC3_DEVICE void publish(const StepImage &step, const OpcodeFlags &flags) {
+  /// What the leader publishes after a step: the message's arrival (Simple only: in LL and LL128 the message itself has
+  /// flags), free slots, and the step. Slots are returned in batches, because each return costs a fence, which
+  /// completes all reads of the slots.
+  struct Publication {
+    bool arrival, slots, step;
+  };
+
+  GC3_DEVICE Publication publicationOf(const StepImage &step, const OpcodeFlags &flags) const {
     if (!leads)
+      return {};
+    return {Messages::countsArrivals && flags.sends(),
+            flags.receives() && received.messages - returned >= image.in.batch, step.isAwaited};
+  }
+
+  GC3_DEVICE void publish(const StepImage &step, const Publication &due) {
+    if (!(due.arrival || due.slots || due.step))
       return;
-    const bool signalsArrival = Messages::countsArrivals && flags.sends();
-    const bool returns = flags.receives() && received.messages - returned >= image.in.batch;
-    if (!(signalsArrival || returns || step.isAwaited))
-      return;
-    machine.fence(signalsArrival || returns ? call.peers : Scope::Gpu);
-    if (signalsArrival)
+    machine.fence(due.arrival || due.slots ? call.peers : Scope::Gpu);
+    if (due.arrival)
       signalArrival(step);
-    if (returns)
+    if (due.slots)
       returnSlots();
-    if (step.isAwaited)
+    if (due.step)
       machine.publish(image.progress + image.block, (tilesBefore + tile) * image.stepCount + stepNumber + 1,
                       Scope::Gpu);
   }
@@ -370,8 +394,8 @@ private:
   BlockShared &shared;
   const KernelArgs &call;
   const BlockImage &image;
-  /// Whether this thread publishes. The leader is in the last warp, which polls only if a step has many dependencies. So
-  /// the first warps can poll for the next step while the leader's fence waits.
+  /// Whether this thread publishes. The leader is in the last warp, which polls only if a step has many dependencies.
+  /// So the first warps can poll for the next step while the leader's fence waits.
   const bool leads;
   const bool isTraced; ///< whether this thread records the times of steps
   uint64_t tilesBefore = 0;

@@ -135,6 +135,8 @@ private:
       if constexpr (Whole)
         return {machine.template load<sizeof(Pack)>(from),
                 second == 0 ? Pack{} : machine.template load<sizeof(Pack)>(from + apart)};
+      else if (first == 0)
+        return {};
       else
         return {loadPack<elementBytes>(machine, from, first), loadPack<elementBytes>(machine, from + apart, second)};
     }
@@ -143,7 +145,7 @@ private:
         machine.template store<sizeof(Pack)>(to, pair.first);
         if (second != 0)
           machine.template store<sizeof(Pack)>(to + apart, pair.second);
-      } else {
+      } else if (first != 0) {
         storePack<elementBytes>(machine, to, pair.first, first);
         storePack<elementBytes>(machine, to + apart, pair.second, second);
       }

@@ -13,40 +13,48 @@ class Simple {
 public:
   static constexpr bool countsArrivals = true;
 
-  static GC3_DEVICE void move(Machine &machine, const Motion &motion, const TileRun &run) {
-    const OpcodeFlags flags = motion.flags;
-    std::byte *send = flags.sends() ? motion.message.out + run.inMessage : nullptr;
-    const Sides sides{flags.receives()      ? motion.message.in + run.inMessage
-                      : flags.accumulates() ? run.target
-                                            : run.source,
-                      run.source, flags.writes() ? run.target : send, send};
-    const bool both = flags.writes() && flags.sends();
-    // FIFO slots are aligned.
-    const bool isAligned = ((address(run.source) | address(run.target) | run.inMessage | run.bytes) & 15) == 0;
-    if (flags.reduces())
-      both ? choose<true, true>(machine, motion.op, sides, run.bytes, isAligned)
-           : choose<true, false>(machine, motion.op, sides, run.bytes, isAligned);
-    else if (both)
-      choose<false, true>(machine, motion.op, sides, run.bytes, isAligned);
-    else if (sides.first != sides.store) // otherwise it is a copy in place
-      choose<false, false>(machine, motion.op, sides, run.bytes, isAligned);
-  }
-
-private:
-  static constexpr uint32_t elementBytes = Arithmetic::elementBytes;
-  /// The addresses of a step's data. The step stores `first op second` at `store`, or `first` if it does not reduce. If
+  /// The addresses of a run's data. The step stores `first op second` at `store`, or `first` if it does not reduce. If
   /// the step both writes and sends, it stores the same value at `send`.
   struct Sides {
     const std::byte *first, *second;
     std::byte *store, *send;
+    uint64_t bytes;
+    bool isAligned; ///< all addresses and `bytes` are multiples of a pack
   };
 
-  /// Moves `bytes` bytes in packs if all sides have the same alignment, otherwise in the widest unit in which they have.
-  /// `isAligned`: all sides and `bytes` are multiples of a pack.
+  static GC3_DEVICE Sides sidesOf(const Motion &motion, const TileRun &run) {
+    const OpcodeFlags flags = motion.flags;
+    std::byte *send = flags.sends() ? motion.message.out + run.inMessage : nullptr;
+    return {flags.receives()      ? motion.message.in + run.inMessage
+            : flags.accumulates() ? run.target
+                                  : run.source,
+            run.source,
+            flags.writes() ? run.target : send,
+            send,
+            run.bytes,
+            ((address(run.source) | address(run.target) | run.inMessage | run.bytes) & 15) ==
+                0}; // FIFO slots are aligned
+  }
+
+  static GC3_DEVICE void move(Machine &machine, const Motion &motion, const Sides &sides) {
+    const OpcodeFlags flags = motion.flags;
+    const bool both = flags.writes() && flags.sends();
+    if (flags.reduces())
+      both ? choose<true, true>(machine, motion.op, sides) : choose<true, false>(machine, motion.op, sides);
+    else if (both)
+      choose<false, true>(machine, motion.op, sides);
+    else if (sides.first != sides.store) // otherwise it is a copy in place
+      choose<false, false>(machine, motion.op, sides);
+  }
+
+private:
+  static constexpr uint32_t elementBytes = Arithmetic::elementBytes;
+
+  /// Moves packs if all sides have the same alignment, otherwise the widest units in which they have.
   template <bool Reduces, bool Both>
-  static GC3_DEVICE void choose(Machine &machine, Operation op, const Sides &sides, uint64_t bytes, bool isAligned) {
-    uint64_t begin = 0, end = bytes;
-    if (!isAligned) {
+  static GC3_DEVICE void choose(Machine &machine, Operation op, const Sides &sides) {
+    uint64_t begin = 0, end = sides.bytes;
+    if (!sides.isAligned) {
       const uintptr_t at = address(sides.store);
       uintptr_t differ = at ^ address(sides.first);
       if (Reduces)
@@ -54,7 +62,7 @@ private:
       if (Both)
         differ |= at ^ address(sides.send);
       if (differ % sizeof(Pack) != 0)
-        return narrow<Reduces, Both>(machine, op, sides, bytes, differ);
+        return narrow<Reduces, Both>(machine, op, sides, differ);
       edges<sizeof(Pack), Reduces, Both>(machine, op, sides, begin, end);
     }
     if constexpr (Reduces)
@@ -64,19 +72,19 @@ private:
   }
 
   template <bool Reduces, bool Both>
-  static GC3_DEVICE void narrow(Machine &machine, Operation op, const Sides &sides, uint64_t bytes, uintptr_t differ) {
+  static GC3_DEVICE void narrow(Machine &machine, Operation op, const Sides &sides, uintptr_t differ) {
     if constexpr (elementBytes < 8)
       if (differ % 8 == 0)
-        return all<8, Reduces, Both>(machine, op, sides, bytes);
+        return all<8, Reduces, Both>(machine, op, sides);
     if constexpr (elementBytes < 4)
       if (differ % 4 == 0)
-        return all<4, Reduces, Both>(machine, op, sides, bytes);
-    all<elementBytes, Reduces, Both>(machine, op, sides, bytes);
+        return all<4, Reduces, Both>(machine, op, sides);
+    all<elementBytes, Reduces, Both>(machine, op, sides);
   }
 
   template <uint32_t G, bool Reduces, bool Both>
-  static GC3_DEVICE void all(Machine &machine, Operation op, const Sides &sides, uint64_t bytes) {
-    uint64_t begin = 0, end = bytes;
+  static GC3_DEVICE void all(Machine &machine, Operation op, const Sides &sides) {
+    uint64_t begin = 0, end = sides.bytes;
     if constexpr (G != elementBytes)
       edges<G, Reduces, Both>(machine, op, sides, begin, end);
     part<G, G == 1 ? 1 : 2, Reduces, Both>(machine, op, sides, begin, end);

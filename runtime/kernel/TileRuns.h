@@ -83,18 +83,14 @@ GC3_DEVICE TileRun inTile(const SlotRun &run, const TilePart &part, uint64_t inM
           left < nominal ? left : nominal, nominal};
 }
 
-/// Calls `visit(run)` for all runs of a step in a tile. `run` is the first run, which has `done` slots.
-template <uint32_t ElementBytes, typename Visit>
-GC3_DEVICE void forEachRun(const KernelArgs &call, const RankBuffers &memory, const StepImage &step, uint32_t done,
-                           TileRun run, uint64_t tile, Visit visit) {
-  for (;;) {
-    visit(run);
-    if (done == step.count)
-      return;
-    const SlotRun next = slotRun(call, memory, ElementBytes, step, done);
-    run = inTile(next, tilePart(call, ElementBytes, tile), done * call.tileStride);
-    done += next.slots;
-  }
+/// Returns the run that begins at slot `done` of a step, in a tile. Adds the run's slots to `done`.
+template <uint32_t ElementBytes>
+GC3_DEVICE TileRun runAt(const KernelArgs &call, const RankBuffers &memory, const StepImage &step, uint64_t tile,
+                         uint32_t &done) {
+  const uint32_t first = done;
+  const SlotRun run = slotRun(call, memory, ElementBytes, step, first);
+  done += run.slots;
+  return inTile(run, tilePart(call, ElementBytes, tile), first * call.tileStride);
 }
 
 } // namespace gc3::kernel

@@ -159,7 +159,11 @@ void Emulation::makeNetwork() {
           (options.firstMessage + options.sizes.slots - 1 - slot) / options.sizes.slots;
     network.signals[{sender, freed.context, freed.id}] = options.firstMessage;
     sendEnd(c) = {own, nullptr, nullptr, sendEnd(c).sent, &networkSends[c]};
-    receiveEnd(c) = {receiveEnd(c).slots, nullptr, nullptr, receiveEnd(c).received, &networkReceives[c],
+    receiveEnd(c) = {receiveEnd(c).slots,
+                     nullptr,
+                     nullptr,
+                     receiveEnd(c).received,
+                     &networkReceives[c],
                      1 + static_cast<uint32_t>(random.below(spare + 1))};
   }
   for (uint32_t r = 0; r < program->ranks(); ++r)

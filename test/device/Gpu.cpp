@@ -158,8 +158,8 @@ bool Gpu::releaseBarrier(uint32_t number) {
   return true;
 }
 
-/// Calls `released` in the last thread that arrives. Returns whether `holds` is true in any thread. The next barrier cannot complete before this thread has left this
-/// one.
+/// Calls `released` in the last thread that arrives. Returns whether `holds` is true in any thread. The next barrier
+/// cannot complete before this thread has left this one.
 bool Gpu::barrier(uint32_t number, uint32_t thread, bool holds, const std::function<void()> &released) {
   Block &block = blocks[number];
   const uint64_t epoch = block.epoch;

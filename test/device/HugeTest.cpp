@@ -28,15 +28,12 @@ std::vector<MovedExtent> extentsOf(const kernel::KernelArgs &call, const kernel:
   for (std::byte *&buffer : memory.buffers)
     buffer = base;
   std::vector<MovedExtent> extents;
-  const kernel::SlotRun first = kernel::slotRun(call, memory, ElementBytes, step, 0);
-  for (uint64_t tile = 0; tile < call.tiles; ++tile) {
-    const kernel::TilePart part = kernel::tilePart(call, ElementBytes, tile);
-    kernel::forEachRun<ElementBytes>(
-        call, memory, step, first.slots, kernel::inTile(first, part, 0), tile, [&](const kernel::TileRun &run) {
-          if (run.bytes != 0)
-            extents.push_back({static_cast<uint64_t>((run.source ? run.source : run.target) - base), run.bytes});
-        });
-  }
+  for (uint64_t tile = 0; tile < call.tiles; ++tile)
+    for (uint32_t done = 0; done != step.count;) {
+      const kernel::TileRun run = kernel::runAt<ElementBytes>(call, memory, step, tile, done);
+      if (run.bytes != 0)
+        extents.push_back({static_cast<uint64_t>((run.source ? run.source : run.target) - base), run.bytes});
+    }
   return extents;
 }
 
@@ -103,13 +100,13 @@ TEST(Huge, runsMoveInWideUnits) {
   constexpr uint64_t bytes = (uint64_t{5} << 30) + 32;
   constexpr uint32_t threads = 1 << 20;
   constexpr uint64_t units = bytes / sizeof(kernel::Pack);
-  const kernel::Motion motion{
-      kernel::OpcodeFlags(Opcode::Copy), kernel::Operation::Sum, {}, nullptr};
+  const kernel::Motion motion{kernel::OpcodeFlags(Opcode::Copy), kernel::Operation::Sum, {}, nullptr};
   const kernel::TileRun run{base + (uint64_t{1} << 40), base, 0, bytes, bytes};
   const uint32_t last = (units - 1) % threads; // the thread that moves the last unit
   Accounts accounts{{{"target", base, bytes, false}, {"source", base + (uint64_t{1} << 40), bytes, false}}};
   CountingMachine machine(accounts, last, threads);
-  kernel::Simple<CountingMachine, NoArithmetic>::move(machine, motion, run);
+  using Simply = kernel::Simple<CountingMachine, NoArithmetic>;
+  Simply::move(machine, motion, Simply::sidesOf(motion, run));
   const std::string each = std::to_string((units - 1) / threads + 1);
   EXPECT_EQ(accounts.text(), "target: " + each + " stores of 16; source: " + each + " loads of 16");
   EXPECT_EQ(accounts.all[0].end, bytes);

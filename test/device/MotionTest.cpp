@@ -125,16 +125,16 @@ private:
 
   std::vector<std::byte> copyOf(const std::byte *at) const { return {at, at + shot.bytes}; }
   kernel::TileRun runOfShot() const {
-    return {flags.reads() ? from : nullptr, flags.writes() ? to : nullptr, shot.inMessage, shot.bytes, shot.nominalBytes};
+    return {flags.reads() ? from : nullptr, flags.writes() ? to : nullptr, shot.inMessage, shot.bytes,
+            shot.nominalBytes};
   }
 
   void move(Accounts &accounts, Opcode opcode, const kernel::TileRun &run, const kernel::Message &message) {
-    const kernel::Motion motion{kernel::OpcodeFlags(opcode), kernel::Operation::Sum, message,
-                                nullptr};
+    const kernel::Motion motion{kernel::OpcodeFlags(opcode), kernel::Operation::Sum, message, nullptr};
     for (uint32_t thread = 0; thread < shot.threads; ++thread) {
       CountingMachine machine(accounts, thread, shot.threads);
       if constexpr (P == Protocol::Simple)
-        Simply::move(machine, motion, run);
+        Simply::move(machine, motion, Simply::sidesOf(motion, run));
       else
         ASSERT_TRUE(Moves::move(machine, motion, run)) << "thread " << thread << " stopped";
     }
