@@ -183,7 +183,9 @@ private:
   GC3_DEVICE bool runStep(const CachedStep &step) {
     const OpcodeFlags flags = step.image.flags;
     const Motion motion = motionOf(flags);
-    const typename Simply::Sides sides = Simply::sidesOf(motion, step.run);
+    typename Simply::Sides sides{};
+    if (P == Protocol::Simple || flags.isLocal())
+      sides = Simply::sidesOf(motion, step.run);
     if (!awaitDependencies(step, flags))
       return false;
     recordBegin();

@@ -28,7 +28,7 @@ static test::EmulationOptions choose(const bundle::fbs::Program &program, uint64
                             (program.max_count() + random.below(4 * uint64_t{program.max_count()}));
   const uint64_t slots = core::slotsPerBlock(program);
   options.count = program.whole_slots() ? slots * random.below(24) : random.below(24 * slots);
-  options.threads = random.below(2) == 0 ? 32 : 64;
+  options.threads = static_cast<uint32_t>(32 * (1 + random.below(3)));
   options.misalignment = random.below(2) == 0 ? 0 : static_cast<uint32_t>(random.below(9));
   options.firstMessage = random.below(4) == 0 ? UINT32_MAX - random.below(8) : 0;
   if (options.sizes.protocol == kernel::Protocol::Simple && random.below(3) == 0)

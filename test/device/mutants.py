@@ -15,8 +15,8 @@ import mutant_runner  # pylint: disable=wrong-import-position
 MUTANTS = [
     ("no barrier after the data", "kernel/Interpreter.h", "machine.barrier();\n      return true;", "return true;"),
     ("no barrier after messages with flags", "kernel/Interpreter.h", "return !machine.barrierAny(!going);", "return going;"),
-    ("no fence", "kernel/Interpreter.h", "machine.fence(signalsArrival", "if (false) machine.fence(signalsArrival"),
-    ("no fence for returned slots", "kernel/Interpreter.h", "    machine.fence(signalsArrival", "    if (!returns || signalsArrival) machine.fence(signalsArrival"),
+    ("no fence", "kernel/Interpreter.h", "machine.fence(due.arrival", "if (false) machine.fence(due.arrival"),
+    ("no fence for returned slots", "kernel/Interpreter.h", "    machine.fence(due.arrival", "    if (!due.slots || due.arrival) machine.fence(due.arrival"),
     ("fences for the whole machine on one GPU", "plan/ProgramImage.cpp", "range.size() == program.ranks() ? Scope::Gpu : Scope::System", "Scope::System"),
     ("publishes that it still runs", "kernel/Interpreter.h", "      storeCounters();\n    publishRunning(0);\n", "      storeCounters();\n"),
     ("one slot too many", "kernel/Interpreter.h", "sent.messages + 1 - call.slots : 0", "sent.messages - call.slots : 0"),
