@@ -60,4 +60,5 @@ for section in ring alltoall protocols steps latency nccl; do
     ;;
   esac
 done
+timeout --kill-after=10 "$limit" "$build/bench/gpu/gpu-primitives" || status=1
 exit $status

@@ -3,12 +3,13 @@
 // the inner loop.
 //
 // A step has three phases, separated by block barriers: one lane of each warp polls dependencies, all threads move the
-// data, thread 0 publishes completion. Publication is cumulative: a thread that acquires a value published by thread 0
-// also sees all writes of the block before the barrier.
+// data, the leader publishes completion. Publication is cumulative: a thread that acquires a value published by the
+// leader also sees all writes of the block before the barrier.
 //
 // Counters live in device memory and persist across calls, so a launch can be replayed. Each counter has one writer.
 //
-// If the launch records times, thread 0 records the begin and end of each step in a ring, which keeps the latest steps.
+// If the launch records times, the leader records the begin and end of each step in a ring, which keeps the latest
+// steps.
 #pragma once
 
 #include "kernel/LL128.h"
@@ -156,8 +157,9 @@ private:
     return true;
   }
 
+  /// Caches the steps from `first` on. No thread uses cached steps, because all threads have passed the barrier at the
+  /// end of the last step.
   GC3_DEVICE void loadSteps(uint32_t first) {
-    machine.barrier(); // no thread still uses the cached steps
     const uint32_t steps = image.stepCount - first < cachedSteps ? image.stepCount - first : cachedSteps;
     const TilePart part = tilePart(call, Arithmetic::elementBytes, tile);
     for (uint32_t i = machine.thread(); i < steps; i += machine.threads()) {
@@ -169,8 +171,7 @@ private:
     machine.barrier();
   }
 
-  /// Moves the runs of the cached steps on to the current tile. No thread uses them, because all threads have passed
-  /// the barrier after the data of the last step.
+  /// Moves the runs of the cached steps on to the current tile. As in loadSteps(), no thread uses them.
   GC3_DEVICE void aimSteps() {
     const TilePart part = tilePart(call, Arithmetic::elementBytes, tile);
     for (uint32_t i = machine.thread(); i < image.stepCount; i += machine.threads())
@@ -198,7 +199,7 @@ private:
     if (!endData(going))
       return false;
     recordEnd();
-    publish(step.image, due);
+    publish(due);
     return true;
   }
 
@@ -342,21 +343,22 @@ private:
   /// completes all reads of the slots.
   struct Publication {
     bool arrival, slots, step;
+    uint32_t count; ///< slots of the message
   };
 
   GC3_DEVICE Publication publicationOf(const StepImage &step, const OpcodeFlags &flags) const {
     if (!leads)
       return {};
     return {Messages::countsArrivals && flags.sends(),
-            flags.receives() && received.messages - returned >= image.in.batch, step.isAwaited};
+            flags.receives() && received.messages - returned >= image.in.batch, step.isAwaited, step.count};
   }
 
-  GC3_DEVICE void publish(const StepImage &step, const Publication &due) {
+  GC3_DEVICE void publish(const Publication &due) {
     if (!(due.arrival || due.slots || due.step))
       return;
     machine.fence(due.arrival || due.slots ? call.peers : Scope::Gpu);
     if (due.arrival)
-      signalArrival(step);
+      signalArrival(due.count);
     if (due.slots)
       returnSlots();
     if (due.step)
@@ -365,13 +367,13 @@ private:
   }
 
   /// Signals that the last message is written. The caller must have executed a fence.
-  GC3_DEVICE void signalArrival(const StepImage &step) {
+  GC3_DEVICE void signalArrival([[maybe_unused]] uint32_t slotCount) {
     if constexpr (Machine::hasNetwork)
       if (image.out.network) {
         const NetworkSend &network = *image.out.network;
         const uint32_t last = sent.previous(call.slots);
         const uint64_t slot = last * call.slotBytes;
-        machine.put(network.peer, network.window, network.to + slot, network.from + slot, step.count * call.tileStride,
+        machine.put(network.peer, network.window, network.to + slot, network.from + slot, slotCount * call.tileStride,
                     signalOfSlot(network.arrived, last));
         return;
       }

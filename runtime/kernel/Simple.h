@@ -25,6 +25,7 @@ public:
   static GC3_DEVICE Sides sidesOf(const Motion &motion, const TileRun &run) {
     const OpcodeFlags flags = motion.flags;
     std::byte *send = flags.sends() ? motion.message.out + run.inMessage : nullptr;
+    const uint64_t places = address(run.source) | address(run.target) | run.inMessage; // FIFO slots are aligned
     return {flags.receives()      ? motion.message.in + run.inMessage
             : flags.accumulates() ? run.target
                                   : run.source,
@@ -32,8 +33,7 @@ public:
             flags.writes() ? run.target : send,
             send,
             run.bytes,
-            ((address(run.source) | address(run.target) | run.inMessage | run.bytes) & 15) ==
-                0}; // FIFO slots are aligned
+            (places | run.bytes) % sizeof(Pack) == 0};
   }
 
   static GC3_DEVICE void move(Machine &machine, const Motion &motion, const Sides &sides) {
@@ -50,7 +50,7 @@ public:
 private:
   static constexpr uint32_t elementBytes = Arithmetic::elementBytes;
 
-  /// Moves packs if all sides have the same alignment, otherwise the widest units in which they have.
+  /// Moves packs if all sides have the same alignment. Otherwise moves the widest units in which they have the same.
   template <bool Reduces, bool Both>
   static GC3_DEVICE void choose(Machine &machine, Operation op, const Sides &sides) {
     uint64_t begin = 0, end = sides.bytes;

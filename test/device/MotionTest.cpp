@@ -200,7 +200,7 @@ bool isOf(Protocol protocol, Opcode opcode) {
 /// Tests runs with fewer and with more elements than threads, in whole and in short slots.
 template <Protocol P, uint32_t ElementBytes>
 void expectEachByteOnce(Opcode opcode, uint32_t sourceAt, uint32_t targetAt) {
-  for (uint64_t bytes : {0, 8, 56, 136, 240, 1336, 1104})
+  for (uint64_t bytes : {0, 8, 56, 136, 240, 1336, 1104, 2048})
     for (uint64_t less : {uint64_t{0}, uint64_t{ElementBytes}}) {
       const bool inPlace = targetAt == 16;
       const Shot shot{opcode,     bytes >= less ? bytes - less : 0,
@@ -345,6 +345,10 @@ TEST(Motion, sidesOfDifferentAlignment) {
 TEST(Motion, everyLineIsWaitedFor) {
   for (uint32_t line = 0; line < 30; ++line)
     EXPECT_EQ((Range<Protocol::LL, 4>({Opcode::Recv, 240}).stopped(line)), 1u) << line;
+  for (uint32_t line = 0; line < 512; line += 63) // several lines for each thread
+    EXPECT_EQ((Range<Protocol::LL, 4>({Opcode::Recv, 4096}).stopped(line)), 1u) << line;
   for (uint32_t line = 0; line < 5; ++line)
     EXPECT_EQ((Range<Protocol::LL128, 4>({Opcode::Recv, 600}).stopped(line)), 1u) << line;
+  for (uint32_t line = 0; line < 40; ++line)
+    EXPECT_EQ((Range<Protocol::LL128, 4>({Opcode::Recv, 4800}).stopped(line)), 1u) << line;
 }

@@ -31,7 +31,6 @@ MUTANTS = [
     ("network: puts the next slot", "kernel/Interpreter.h", "{ return next == 0 ? slots - 1 : next - 1; }", "{ return next % slots; }"),
     ("begins at the first slot", "kernel/Interpreter.h", "next = static_cast<uint32_t>(before - slotUses * slots);", "next = 0;"),
     ("forgets what was sent", "kernel/Interpreter.h", "*image.out.sent = sent.messages;", ";"),
-    ("loads the step cache without a barrier", "kernel/Interpreter.h", "machine.barrier(); // no thread still", "// no thread still"),
     ("uses the step cache without a barrier", "kernel/Interpreter.h", "                         run};\n    }\n    machine.barrier();", "                         run};\n    }"),
     ("uses the next tile without a barrier", "kernel/Interpreter.h", "inTile(shared.steps[i].first, part, 0);\n    machine.barrier();", "inTile(shared.steps[i].first, part, 0);"),
     ("returns no slots at the end", "kernel/Interpreter.h", "      returnSlots();\n    }\n    if (!drainNetwork())", "    }\n    if (!drainNetwork())"),
