@@ -89,7 +89,7 @@ private:
         pack[i] = machine.loadFlagged(motion.message.in + line + i * apart);
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
-        going = going && awaitFlags(machine, motion, motion.message.in + line + i * apart, pack[i]);
+        pack[i] = awaitFlags(machine, motion, motion.message.in + line + i * apart, pack[i], going);
       if (!going)
         return false;
       GC3_UNROLLED
@@ -114,17 +114,20 @@ private:
     return true;
   }
 
-  /// Loads a line again until both of its flags match. Returns false after a stop.
-  static GC3_DEVICE bool awaitFlags(Machine &machine, const Motion &motion, const std::byte *line, Pack &pack) {
+  /// Loads a line again until both of its flags match. Returns the line. Sets `going` to false after a stop, and then
+  /// loads no more.
+  static GC3_DEVICE Pack awaitFlags(Machine &machine, const Motion &motion, const std::byte *line, Pack pack,
+                                    bool &going) {
     const auto flag = static_cast<uint32_t>(motion.message.inNumber);
     for (uint32_t polls = 1;
-         static_cast<uint32_t>(pack.low >> 32) != flag || static_cast<uint32_t>(pack.high >> 32) != flag; ++polls) {
+         going && (static_cast<uint32_t>(pack.low >> 32) != flag || static_cast<uint32_t>(pack.high >> 32) != flag);
+         ++polls) {
       if (polls % pollsPerStopCheck == 0 && machine.loadStopWord(motion.stop) != 0)
-        return false;
+        going = false;
       machine.pause();
       pack = machine.loadFlagged(line);
     }
-    return true;
+    return pack;
   }
 
   static GC3_DEVICE void send(Machine &machine, std::byte *line, Word word, uint32_t flag) {

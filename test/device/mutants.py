@@ -37,7 +37,7 @@ MUTANTS = [
     ("returns slots at the end without a fence", "kernel/Interpreter.h", "      machine.fence(call.peers);\n      returnSlots();", "      returnSlots();"),
     ("batches leave too few slots", "plan/ProgramImage.cpp", "std::min(slots / 2, slots - needed + 1)", "slots"),
     ("LL: one flag of two", "kernel/LowLatency.h", " || static_cast<uint32_t>(pack.high >> 32) != flag", ""),
-    ("LL: waits for the first of several lines", "kernel/LowLatency.h", "going = going && awaitFlags", "going = i > 0 || awaitFlags"),
+    ("LL: waits for the first of several lines", "kernel/LowLatency.h", "pack[i] = awaitFlags(", "if (i == 0) pack[i] = awaitFlags("),
     ("LL: whole words in short slots", "kernel/LowLatency.h", "wordBytes <= run.bytes; at", "wordBytes <= run.nominalBytes; at"),
     ("LL: whole words anywhere", "kernel/LowLatency.h", "(address(run.source) | address(run.target)) % wordBytes == 0", "true"),
     ("LL: flags of the own length only", "kernel/LowLatency.h", "motion.flags.sends() ? run.nominalBytes : run.bytes", "run.bytes"),
