@@ -2,7 +2,6 @@
 #include "cuda/GpuProgram.h"
 
 #include "gc3/Common/Opcode.h"
-#include "gc3/Common/Opcode.h"
 #include "plan/StallReport.h"
 
 #include <algorithm>
