@@ -19,7 +19,7 @@ struct Plugin {
   uint32_t gc3; ///< GC3_VERSION; must equal the caller's, because the kernels read data that the caller writes
   int nccl;     ///< NCCL_VERSION_CODE; must equal the version of the installed NCCL
 
-  size_t commBytes; ///< size of a device communicator; kernel::RankImage::network points to a copy of one
+  size_t commBytes; ///< size of a device communicator; kernel::BlockImage::network points to a copy of one
   /// Create and destroy a device communicator with `signals` signals. If `signals` is 0, the device communicator has no
   /// GIN, and works only for ranks that can access each other's memory. Both functions call NCCL's `function`, which
   /// the caller provides. If an NCCL group is open, NCCL writes `deviceComm` when the group ends.
