@@ -19,7 +19,7 @@ using Word = unsigned long long;
 constexpr int rounds = 400;            // of flags, back and forth
 constexpr int repeats = 100;           // of every other operation
 constexpr uint32_t wordsPerLine = 16;  // a cache line has 128 bytes
-constexpr uint32_t chainLength = 1000; // lines that a chain of loads visits
+constexpr uint32_t chainLength = 1000; // lines in a cycle of addresses
 
 __device__ Word load(const Word *at) {
   Word value;
@@ -125,7 +125,7 @@ std::vector<double> cyclesOfFlags(uint32_t multiprocessors) {
   for (uint32_t part = 1; part <= 8; ++part) {
     auto *memory = onGpu<Word>(2 * wordsPerLine);
     Word *there = memory, *back = memory + wordsPerLine;
-    uint32_t other = std::max(1u, part * multiprocessors / 8 - 1);
+    uint32_t other = 1 + (multiprocessors - 2) * part / 8;
     void *arguments[] = {&there, &back, &other, &cycles};
     check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(&sendFlags<B>), dim3(multiprocessors), dim3(32),
                                       arguments, 0, nullptr),
@@ -148,7 +148,7 @@ void printOperations() {
   std::vector<Word> lines(size_t{chainLength} * wordsPerLine);
   auto *chain = onGpu<Word>(lines.size());
   for (uint32_t i = 0; i < chainLength; ++i)
-    lines[i * wordsPerLine] = reinterpret_cast<Word>(chain + (i * 37 + 1) % chainLength * wordsPerLine);
+    lines[i * wordsPerLine] = reinterpret_cast<Word>(chain + (i * 41 + 1) % chainLength * wordsPerLine);
   check(cudaMemcpy(chain, lines.data(), lines.size() * sizeof(Word), cudaMemcpyHostToDevice), "copying addresses");
   auto *cycles = onGpu<long long>(operations);
   auto *unused = onGpu<Word>(1);
@@ -176,6 +176,8 @@ int main() {
   const auto multiprocessors = static_cast<uint32_t>(properties.multiProcessorCount);
   std::printf("%s, at most %.2f GHz\n\n| operation | cycles |\n| --- | --: |\n", properties.name, kiloHertz / 1e6);
   printOperations();
+  if (multiprocessors < 2)
+    return 0;
   flagRow("a flag to another multiprocessor, one way", cyclesOfFlags<Before::Nothing>(multiprocessors));
   flagRow("the same, after a fence of GPU scope", cyclesOfFlags<Before::FenceGpu>(multiprocessors));
   flagRow("the same, after a fence of system scope", cyclesOfFlags<Before::FenceSystem>(multiprocessors));

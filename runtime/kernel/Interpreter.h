@@ -21,8 +21,9 @@
 
 namespace gc3::kernel {
 
-/// Number of steps that a block holds in shared memory.
-inline constexpr uint32_t cachedSteps = 128;
+/// Number of steps that a block holds in shared memory. With these, registers still limit the blocks of a
+/// multiprocessor, not shared memory.
+inline constexpr uint32_t cachedSteps = 64;
 
 /// Position in a connection. It stores the next slot, so that a step needs no division. The slot count is not a
 /// constant, so a division would dominate the time of a short step.
@@ -44,8 +45,8 @@ struct ConnectionCursor {
   GC3_DEVICE uint32_t previous(uint32_t slots) const { return next == 0 ? slots - 1 : next - 1; }
 };
 
-/// A step with what its execution needs, so that it loads nothing from device memory, and multiplies and divides
-/// nothing. Loads of device memory would miss the first-level cache after each acquire.
+/// A step with what its execution needs. So a step with one run and one wait loads nothing from device memory except
+/// data and counters, and divides nothing. Loads of device memory would miss the first-level cache after each acquire.
 struct alignas(16) CachedStep {
   TileRun run; ///< the first run, in the current tile
   StepImage image;
@@ -398,8 +399,8 @@ private:
   BlockShared &shared;
   const KernelArgs &call;
   const BlockImage &image;
-  /// Whether this thread publishes. The leader is in the last warp, which polls only if a step has many dependencies.
-  /// So the first warps can poll for the next step while the leader's fence waits.
+  /// Whether this thread publishes. The leader is in the last warp. In a block of many warps, this warp polls only if a
+  /// step has many dependencies, so the other warps can poll for the next step while the leader's fence waits.
   const bool leads;
   const bool isTraced; ///< whether this thread records the times of steps
   uint64_t tilesBefore = 0;

@@ -5,8 +5,8 @@
 //
 // Two lines hold 240 bytes of data, which are 15 packs, so that lanes can load and store buffers 16 bytes at a time.
 // Eight lanes move a pair of lines. Lanes 0 to 6 each hold one of packs 0 to 6 and one of packs 8 to 14. Lane 7 holds
-// pack 7, and stores its two halves next to the two flags. A warp moves four such pairs of lines at a time; either all
-// of its lanes take part or none.
+// pack 7, and stores its two halves next to the two flags. A warp moves four such pairs of lines at a time, or eight;
+// either all of its lanes take part or none.
 #pragma once
 
 #include "kernel/Message.h"

@@ -65,7 +65,7 @@ GC3_DEVICE SlotRun slotRun(const KernelArgs &call, const RankBuffers &memory, ui
     const auto kind = static_cast<uint32_t>(buffer);
     const SlotPosition place = positionOf(call.shapes[kind], call.slotElements, slot + done);
     run.slots = run.slots < place.slots ? run.slots : place.slots;
-    const uint64_t bytes = place.elements * elementBytes;
+    const uint64_t bytes = place.elements * elementBytes; // without an end, it wraps to a number above every buffer
     run.bytes = run.bytes < bytes ? run.bytes : bytes;
     return memory.buffers[kind] + place.element * elementBytes;
   };

@@ -199,3 +199,96 @@ TEST(Device, refusesSlotsThatAreTooSmall) {
   EXPECT_EQ(emulate(*file, 0, options),
             "program 'a2a3_9' needs at least 1 FIFO slots per connection, 0 are configured");
 }
+
+namespace {
+
+/// Rank 0 sends `steps` messages of `each` slots to rank 1, which receives two of three of them with a reduction. A
+/// second thread block of rank 1 waits for each receive and adds the rank's own data. All steps differ.
+ProgramSpec manySteps(uint32_t steps, uint32_t each) {
+  ProgramSpec spec;
+  spec.name = spec.collective = "many";
+  spec.inputChunks = spec.outputChunks = steps * each;
+  spec.maxCount = each;
+  spec.ranks.resize(2);
+  for (Rank &rank : spec.ranks)
+    rank.inputSlots = rank.outputSlots = steps * each;
+  spec.outputs.assign(2, std::vector<Value>(steps * each));
+  Block send{1, -1, 0, {}}, receive{-1, 0, 0, {}}, add{-1, -1, 0, {}};
+  for (uint32_t i = 0; i < steps; ++i) {
+    const uint32_t from = i * 37 % steps * each, to = i * each;
+    const bool copies = i % 3 == 2;
+    send.steps.push_back({Opcode::Send, in(from), {}, each, {}});
+    receive.steps.push_back(
+        {copies ? Opcode::Recv : Opcode::RecvReduceCopy, copies ? Slot{} : in(to), out(to), each, {}});
+    add.steps.push_back({Opcode::Reduce, in(to), out(to), each, {{0, i}}});
+    for (uint32_t slot = 0; slot < each; ++slot) {
+      Value &value = spec.outputs[1][to + slot];
+      value = {{0, from + slot}, {1, to + slot}};
+      if (!copies)
+        value.push_back({1, to + slot});
+    }
+  }
+  spec.ranks[0].blocks = {send};
+  spec.ranks[1].blocks = {receive, add};
+  return spec;
+}
+
+/// Rank 0 sends `needed` messages, and then an acknowledgement that rank 1 needs before it receives the first of them.
+/// So the connection needs exactly `needed` slots.
+ProgramSpec lateReceives(uint32_t needed) {
+  ProgramSpec spec;
+  spec.name = spec.collective = "late";
+  spec.inputChunks = spec.outputChunks = needed + 1;
+  spec.minFifoSlots = needed;
+  spec.ranks.resize(2);
+  for (Rank &rank : spec.ranks)
+    rank.inputSlots = rank.outputSlots = needed + 1;
+  spec.outputs.assign(2, std::vector<Value>(needed + 1));
+  Block send{1, -1, 0, {}}, receive{-1, 0, 0, {}};
+  for (uint32_t i = 0; i < needed; ++i) {
+    send.steps.push_back({Opcode::Send, in(i), {}, 1, {}});
+    receive.steps.push_back({Opcode::Recv, {}, out(i), 1, {}});
+  }
+  receive.steps[0].waits = {{1, 0}};
+  for (uint32_t i = 0; i <= needed; ++i)
+    spec.outputs[1][i] = {{0, i}};
+  const Block acknowledge{1, -1, 1, {{Opcode::Send, in(needed), {}, 1, {{0, needed - 1}}}}};
+  const Block acknowledged{-1, 0, 1, {{Opcode::Recv, {}, out(needed), 1, {}}}};
+  spec.ranks[0].blocks = {send, acknowledge};
+  spec.ranks[1].blocks = {receive, acknowledged};
+  return spec;
+}
+
+} // namespace
+
+/// Tests thread blocks with more steps than shared memory holds.
+TEST(Device, runsManyDifferentSteps) {
+  for (auto [steps, each] : {std::pair(70u, 1u), {150u, 1u}, {65u, 3u}, {64u, 2u}}) {
+    const std::unique_ptr<bundle::BundleFile> file = load(manySteps(steps, each));
+    for (kernel::Protocol protocol : {kernel::Protocol::Simple, kernel::Protocol::LL, kernel::Protocol::LL128})
+      for (uint32_t threads : {32, 64, 96}) {
+        const uint64_t tiles = threads / 32; // about as many
+        EmulationOptions options = optionsFor(protocol, threads);
+        options.sizes = {protocol, 1 + threads / 16, 256 * each};
+        options.count = uint64_t{steps} * each * 13 * tiles + tiles / 2;
+        options.threads = threads;
+        options.misalignment = threads / 32 - 1;
+        options.overNetwork = protocol == kernel::Protocol::Simple && threads == 64 ? 100 : 0;
+        ASSERT_EQ(emulate(*file, 0, options), "") << steps << " steps of " << each << ", " << threads << " threads";
+      }
+  }
+}
+
+/// A receiver that returns slots in batches always leaves as many as the program needs.
+TEST(Device, keepsAsManySlotsAsAProgramNeeds) {
+  for (uint32_t needed : {2, 3, 5, 6, 7, 8}) {
+    const std::unique_ptr<bundle::BundleFile> file = load(lateReceives(needed));
+    for (uint32_t slots = needed; slots <= needed + 9; ++slots)
+      for (kernel::Protocol protocol : {kernel::Protocol::Simple, kernel::Protocol::LL, kernel::Protocol::LL128}) {
+        EmulationOptions options = optionsFor(protocol, slots);
+        options.sizes = {protocol, slots, 256};
+        options.count = (needed + 1) * 420;
+        ASSERT_EQ(emulate(*file, 0, options), "") << slots << " slots, " << needed << " are needed";
+      }
+  }
+}

@@ -35,6 +35,8 @@ MUTANTS = [
     ("uses the next tile without a barrier", "kernel/Interpreter.h", "inTile(shared.steps[i].first, part, 0);\n    machine.barrier();", "inTile(shared.steps[i].first, part, 0);"),
     ("returns no slots at the end", "kernel/Interpreter.h", "      returnSlots();\n    }\n    if (!drainNetwork())", "    }\n    if (!drainNetwork())"),
     ("returns slots at the end without a fence", "kernel/Interpreter.h", "      machine.fence(call.peers);\n      returnSlots();", "      returnSlots();"),
+    ("batches leave one slot too few", "plan/ProgramImage.cpp", "slots - needed + 1)", "slots - needed + 2)"),
+    ("loads the first steps again", "kernel/Interpreter.h", "image.steps[first + i]", "image.steps[i]"),
     ("batches leave too few slots", "plan/ProgramImage.cpp", "std::min(slots / 2, slots - needed + 1)", "slots"),
     ("LL: one flag of two", "kernel/LowLatency.h", " || static_cast<uint32_t>(pack.high >> 32) != flag", ""),
     ("LL: waits for the first of several lines", "kernel/LowLatency.h", "pack[i] = awaitFlags(", "if (i == 0) pack[i] = awaitFlags("),
