@@ -387,7 +387,8 @@ struct FakeCuda::Functions {
       return failure;
     current->enqueue(stream, [=] {
       return [=] {
-        std::memmove(to, from, bytes);
+        if (bytes != 0) // CUDA then accepts null pointers
+          std::memmove(to, from, bytes);
         return true;
       };
     });
