@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of one element type, GC3_ELEMENT. Compiling this file once per type lets builds run in parallel and keeps
-// each object small. A kernel chooses the operation at run time. This costs a branch without divergence, and one kernel
-// replaces four.
+// each object small. A kernel chooses the operation at run time. Its loops over packs exist once for each operation, so
+// they have no branch for this choice.
 #include "kernel/Arithmetic.cuh"
 #include "kernel/Interpreter.h"
 #include "kernel/Kernels.h"
