@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algorithms `ring_simple` and `alltoall` of bench.gc3 as hand-written kernels, with which gc3's kernel is
-// compared. The hand-written kernels have the same thread blocks, FIFO slots, tiles and counters, but no instructions to
-// interpret. They return each slot at once, and have four loads in flight.
+// compared. The hand-written kernels have the same thread blocks, FIFO slots, tiles and counters, but no instructions
+// to interpret. They return each slot at once, and have four loads in flight.
 #pragma once
 
 #include "Replay.h"
