@@ -114,8 +114,8 @@ private:
     return true;
   }
 
-  /// Loads a line again until both of its flags match. Returns the line. Sets `going` to false after a stop, and then
-  /// loads no more.
+  /// Loads a line again until both of its flags match, or until `going` is false. Returns the line. Sets `going` to
+  /// false after a stop.
   static GC3_DEVICE Pack awaitFlags(Machine &machine, const Motion &motion, const std::byte *line, Pack pack,
                                     bool &going) {
     const auto flag = static_cast<uint32_t>(motion.message.inNumber);
