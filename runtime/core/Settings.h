@@ -23,6 +23,7 @@ enum class Setting : uint8_t {
   SlotBytes,
   Threads,
   LL128,
+  Direct,
   TimeoutMs,
   Trace,
   AllowUnproven,

@@ -80,6 +80,11 @@ GpuProgram::GpuProgram(const Cuda &cuda, const DeviceLimits &limits, const core:
       first(threads != 0 ? threads : kernel::mostThreads), last(threads != 0 ? threads : fewestThreads),
       blocksOfOthers(ofOthers), image(*program.program, ranks, sizes.slots), reduces(anyReduces(*program.program)) {}
 
+void GpuProgram::sendDirectly() {
+  if (sizes.protocol == kernel::Protocol::Simple && program.asWritten)
+    image.sendDirectly(*program.asWritten);
+}
+
 const void *GpuProgram::kernelOf(ElementType type) const {
   return interpreters.kernel(reduces ? type : copyType(core::elementSize(type)), sizes.protocol);
 }
@@ -176,7 +181,8 @@ std::string GpuProgram::conditions() const {
          (proven != used ? " instead of " + std::string(EnumNameProtocol(proven)) : "") + ", " +
          std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, blocks of " +
          (fewest == most ? "" : std::to_string(fewest) + " to ") + std::to_string(most) + " threads, " +
-         std::to_string(image.bytes()) + " bytes for the program";
+         std::to_string(image.bytes()) + " bytes for the program" +
+         (image.directMessages() != 0 ? ", " + std::to_string(image.directMessages()) + " messages without slots" : "");
 }
 
 std::pair<uint32_t, uint32_t> GpuProgram::threads() const {

@@ -33,6 +33,10 @@ public:
   GpuProgram(const Cuda &cuda, const DeviceLimits &limits, const core::LoadedProgram &program, core::RankRange ranks,
              const plan::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads, uint32_t ofOthers = 0);
 
+  /// Makes messages go directly into the receiver's buffer where the order of steps permits it. Call before write(), and
+  /// only if one launch runs all ranks. Does nothing under LL and LL128.
+  void sendDirectly();
+
   /// Allocates memory, and makes CUDA load all kernels that calls can launch. If the driver loaded a kernel at the
   /// kernel's first launch, the driver could wait for running kernels, which can wait for that launch. If `watched` is
   /// true, blocks publish whether they run.
@@ -82,7 +86,7 @@ private:
   const Interpreters interpreters;
   const uint32_t first, last; ///< largest and smallest number of threads per block to try
   const uint32_t blocksOfOthers;
-  const plan::ProgramImage image;
+  plan::ProgramImage image;
   const bool reduces;
   DeviceMemory memory;
   PinnedMemory runningWords;

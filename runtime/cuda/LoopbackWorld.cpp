@@ -77,6 +77,8 @@ core::Result<const GpuProgram *> LoopbackWorld::load(const core::LoadedProgram &
                                            std::to_string(program.connections().size()) + " connections"};
   auto fresh = std::make_unique<GpuProgram>(cuda, runner.limits(), chosen, core::RankRange{0, ranks}, sizes,
                                             interpretersOf(cuda), options.tuned(sizes.protocol).threads);
+  if (options.direct)
+    fresh->sendDirectly();
   if (Outcome outcome = fresh->reserve(options.timeoutMs != 0); !outcome.ok())
     return outcome;
   plan::ConnectionPool pool(ranks);

@@ -25,7 +25,7 @@ enum class Buffer : uint8_t { Input, Output, Scratch };
 inline constexpr uint32_t bufferKinds = 3;
 
 /// One instruction. Counts and positions are in slots of the rank's buffers.
-struct alignas(8) StepImage {
+struct alignas(16) StepImage {
   OpcodeFlags flags;
   Buffer source;
   Buffer target;
@@ -35,6 +35,9 @@ struct alignas(8) StepImage {
   uint32_t targetSlot;
   uint32_t firstWait;
   uint32_t waitCount;
+  uint32_t peerSlot; ///< if the step sends directly: the message's place in buffer `peerTarget` of rank `peer`
+  Buffer peerTarget;
+  uint8_t peer; ///< within the launch
 };
 
 /// A wait for thread block `block` of the same rank to complete its step `step` of the same tile.
@@ -130,7 +133,7 @@ struct RankBuffers {
   std::byte *buffers[bufferKinds];
 };
 
-/// Limit on the ranks of one launch. It bounds the size of KernelArgs.
+/// Limit on the ranks of one launch. It bounds the size of KernelArgs. StepImage::peer has 8 bits.
 inline constexpr uint32_t maxRanksPerLaunch = 32;
 
 /// The arguments of a launch.

@@ -165,7 +165,7 @@ private:
     const TilePart part = tilePart(call, Arithmetic::elementBytes, tile);
     for (uint32_t i = machine.thread(); i < steps; i += machine.threads()) {
       const StepImage step = image.steps[first + i];
-      const SlotRun run = slotRun(call, call.memory[image.rank], Arithmetic::elementBytes, step, 0);
+      const SlotRun run = slotRun(call, image.rank, Arithmetic::elementBytes, step, 0);
       shared.steps[i] = {inTile(run, part, 0), step, step.waitCount == 0 ? WaitImage{} : image.waits[step.firstWait],
                          run};
     }
@@ -256,7 +256,7 @@ private:
 
   /// Returns the run that begins at slot `done` of a step, in the current tile. Adds the run's slots to `done`.
   GC3_DEVICE TileRun runOf(const CachedStep &step, uint32_t &done) const {
-    return runAt<Arithmetic::elementBytes>(call, call.memory[image.rank], step.image, tile, done);
+    return runAt<Arithmetic::elementBytes>(call, image.rank, step.image, tile, done);
   }
 
   /// Waits until all threads have moved the data of a step. Returns false after a stop.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Protocol Simple: a FIFO slot is plain memory, so every step copies or reduces one or two sources to one or two
-// targets.
+// targets. Some messages have no slot: the sender stores them into the receiver's buffer (docs/direct.md).
 #pragma once
 
 #include "kernel/Message.h"
@@ -24,9 +24,12 @@ public:
 
   static GC3_DEVICE Sides sidesOf(const Motion &motion, const TileRun &run) {
     const OpcodeFlags flags = motion.flags;
-    std::byte *send = flags.sends() ? motion.message.out + run.inMessage : nullptr;
-    const uint64_t places = address(run.source) | address(run.target) | run.inMessage; // FIFO slots are aligned
-    return {flags.receives()      ? motion.message.in + run.inMessage
+    std::byte *send = flags.sendsDirectly() ? run.atPeer
+                      : flags.sends()       ? motion.message.out + run.inMessage
+                                            : nullptr;
+    const uint64_t places =
+        address(run.source) | address(run.target) | address(run.atPeer) | run.inMessage; // FIFO slots are aligned
+    return {flags.readsSlot()     ? motion.message.in + run.inMessage
             : flags.accumulates() ? run.target
                                   : run.source,
             run.source,

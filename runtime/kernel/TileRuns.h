@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divides one tile of a step into runs: slots that are contiguous in the message and in all local buffers.
+// Divides one tile of a step into runs: slots that are contiguous in the message and in all buffers.
 #pragma once
 
 #include "kernel/Image.h"
@@ -7,12 +7,13 @@
 
 namespace gc3::kernel {
 
-/// One run. In local buffers it has `bytes` bytes, which are fewer than `nominalBytes` if a slot is short. In a message
+/// One run. In buffers it has `bytes` bytes, which are fewer than `nominalBytes` if a slot is short. In a message
 /// it has `nominalBytes` bytes. The receiver's slot can be longer than the sender's, and the receiver does not know the
 /// sender's length. The bytes beyond the sender's data are undefined.
 struct TileRun {
   const std::byte *source;
   std::byte *target;
+  std::byte *atPeer;  ///< target in the receiver's buffer, if the step sends directly
   uint64_t inMessage; ///< bytes of data from the beginning of the message
   uint64_t bytes;
   uint64_t nominalBytes;
@@ -29,10 +30,11 @@ GC3_DEVICE TilePart tilePart(const KernelArgs &call, uint32_t elementBytes, uint
   return {begin * elementBytes, (left < call.tileElements ? left : call.tileElements) * elementBytes};
 }
 
-/// Slots of a step that are contiguous in the message and in all local buffers.
+/// Slots of a step that are contiguous in the message and in all buffers.
 struct SlotRun {
   const std::byte *source;
   std::byte *target;
+  std::byte *atPeer;
   uint64_t bytes; ///< from the first slot to the end of its block, in the buffer where these are fewest
   uint32_t slots;
 };
@@ -57,38 +59,43 @@ GC3_DEVICE bool isDense(const KernelArgs &call, uint32_t elementBytes) {
   return call.tiles == 1 && call.tileStride == call.slotElements * elementBytes;
 }
 
-/// Returns the run of a step that begins at its slot `done`.
-GC3_DEVICE SlotRun slotRun(const KernelArgs &call, const RankBuffers &memory, uint32_t elementBytes,
-                           const StepImage &step, uint32_t done) {
-  SlotRun run{nullptr, nullptr, UINT64_MAX, isDense(call, elementBytes) ? step.count - done : 1};
-  auto locate = [&](Buffer buffer, uint32_t slot) {
+/// Returns the run of a step of rank `rank` that begins at its slot `done`.
+GC3_DEVICE SlotRun slotRun(const KernelArgs &call, uint32_t rank, uint32_t elementBytes, const StepImage &step,
+                           uint32_t done) {
+  SlotRun run{nullptr, nullptr, nullptr, UINT64_MAX, isDense(call, elementBytes) ? step.count - done : 1};
+  auto locate = [&](uint32_t owner, Buffer buffer, uint32_t slot) {
     const auto kind = static_cast<uint32_t>(buffer);
     const SlotPosition place = positionOf(call.shapes[kind], call.slotElements, slot + done);
     run.slots = run.slots < place.slots ? run.slots : place.slots;
     const uint64_t bytes = place.elements * elementBytes; // without an end, it wraps to a number above every buffer
     run.bytes = run.bytes < bytes ? run.bytes : bytes;
-    return memory.buffers[kind] + place.element * elementBytes;
+    return call.memory[owner].buffers[kind] + place.element * elementBytes;
   };
   if (step.flags.reads())
-    run.source = locate(step.source, step.sourceSlot);
+    run.source = locate(rank, step.source, step.sourceSlot);
   if (step.flags.writes())
-    run.target = locate(step.target, step.targetSlot);
+    run.target = locate(rank, step.target, step.targetSlot);
+  if (step.flags.sendsDirectly())
+    run.atPeer = locate(step.peer, step.peerTarget, step.peerSlot);
   return run;
 }
 
 /// Returns the part of a run that a tile moves. `inMessage` is TileRun::inMessage.
 GC3_DEVICE TileRun inTile(const SlotRun &run, const TilePart &part, uint64_t inMessage) {
   const uint64_t left = run.bytes > part.begin ? run.bytes - part.begin : 0, nominal = run.slots * part.bytes;
-  return {run.source ? run.source + part.begin : nullptr, run.target ? run.target + part.begin : nullptr, inMessage,
-          left < nominal ? left : nominal, nominal};
+  return {run.source ? run.source + part.begin : nullptr,
+          run.target ? run.target + part.begin : nullptr,
+          run.atPeer ? run.atPeer + part.begin : nullptr,
+          inMessage,
+          left < nominal ? left : nominal,
+          nominal};
 }
 
 /// Returns the run that begins at slot `done` of a step, in a tile. Adds the run's slots to `done`.
 template <uint32_t ElementBytes>
-GC3_DEVICE TileRun runAt(const KernelArgs &call, const RankBuffers &memory, const StepImage &step, uint64_t tile,
-                         uint32_t &done) {
+GC3_DEVICE TileRun runAt(const KernelArgs &call, uint32_t rank, const StepImage &step, uint64_t tile, uint32_t &done) {
   const uint32_t first = done;
-  const SlotRun run = slotRun(call, memory, ElementBytes, step, first);
+  const SlotRun run = slotRun(call, rank, ElementBytes, step, first);
   done += run.slots;
   return inTile(run, tilePart(call, ElementBytes, tile), first * call.tileStride);
 }

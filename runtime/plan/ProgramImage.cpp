@@ -45,7 +45,10 @@ StepImage stepOf(const RankView &view, const fbs::Instruction &from) {
                  from.src_index(),
                  from.dst_index(),
                  from.wait_begin(),
-                 from.wait_count()};
+                 from.wait_count(),
+                 0,
+                 Buffer::Input,
+                 0};
   if (does.readsSrc)
     step.source = locate(view, from.src_buffer(), step.sourceSlot);
   if (does.writesDst)
@@ -80,11 +83,48 @@ ProgramImage::ProgramImage(const core::Program &ofRanks, core::RankRange ranks, 
   offsets.reports = reserve<Report>(blocks());
 }
 
-/// Writes the steps and waits of a rank. `firstStep` and `firstWait` count those of earlier ranks.
-void ProgramImage::fillSteps(const RankView &view, std::byte *host, uint32_t firstStep, uint32_t firstWait) const {
+void ProgramImage::sendDirectly(const core::Transfers &transfers) {
+  receivers.assign(transfers.steps().size(), core::Transfers::none);
+  arrives.assign(transfers.steps().size(), false);
+  for (size_t step = 0; step < receivers.size(); ++step)
+    if (const core::Transfers::StepTransfer &how = transfers.steps()[step]; how.out == core::Transfer::Store) {
+      receivers[step] = how.receiver;
+      arrives[how.receiver] = true;
+    }
+}
+
+uint32_t ProgramImage::directMessages() const {
+  return static_cast<uint32_t>(std::count(arrives.begin(), arrives.end(), true));
+}
+
+/// Changes a step whose messages have no slot. `number` is its number in the program.
+void ProgramImage::fillDirect(uint32_t number, StepImage &step) const {
+  if (arrives[number]) {
+    step.flags.receiveDirectly();
+    step.source = step.target;
+    step.sourceSlot = step.targetSlot;
+    if (!step.flags.sends())
+      step.count = 1; // the step moves no data, so it needs only one run
+  }
+  if (const uint32_t receiver = receivers[number]; receiver != core::Transfers::none) {
+    const uint32_t peer = program.rankOfStep(receiver);
+    const fbs::Instruction &to = program.instruction(receiver);
+    step.flags.sendDirectly();
+    step.peer = static_cast<uint8_t>(peer - range.first);
+    step.peerSlot = to.dst_index();
+    step.peerTarget = locate(program.rank(peer), to.dst_buffer(), step.peerSlot);
+  }
+}
+
+/// Writes the steps and waits of rank `r`. `firstStep` and `firstWait` count those of earlier ranks.
+void ProgramImage::fillSteps(uint32_t r, std::byte *host, uint32_t firstStep, uint32_t firstWait) const {
+  const RankView &view = program.rank(r);
   StepImage *steps = at<StepImage>(host, offsets.steps) + firstStep;
-  for (size_t i = 0; i < view.instructions.size(); ++i)
+  for (uint32_t i = 0; i < view.instructions.size(); ++i) {
     steps[i] = stepOf(view, view.instructions[i]);
+    if (!receivers.empty())
+      fillDirect(program.firstStep(r) + i, steps[i]);
+  }
   for (const fbs::Wait &wait : view.waits) {
     const fbs::ThreadBlock &block = view.threadBlocks[wait.thread_block()];
     at<WaitImage>(host, offsets.waits)[firstWait++] = {wait.thread_block(), wait.step(), block.instruction_count()};
@@ -140,7 +180,7 @@ std::vector<std::byte> ProgramImage::constants(std::byte *base, const Connection
   uint32_t firstWait = 0;
   for (uint32_t r = range.first; r < range.end; ++r) {
     const uint32_t firstStep = program.firstStep(r) - program.firstStep(range.first);
-    fillSteps(program.rank(r), bytes.data(), firstStep, firstWait);
+    fillSteps(r, bytes.data(), firstStep, firstWait);
     fillBlocks(r, bytes.data(), base, ends, firstStep, firstWait);
     firstWait += static_cast<uint32_t>(program.rank(r).waits.size());
   }

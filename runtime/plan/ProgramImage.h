@@ -4,6 +4,7 @@
 // addresses of their ends.
 #pragma once
 
+#include "core/Transfers.h"
 #include "plan/ConnectionPool.h"
 
 #include <vector>
@@ -16,6 +17,12 @@ class ProgramImage {
 public:
   /// `program` must outlive this object. `slots` is the number of slots of each connection.
   ProgramImage(const core::Program &program, core::RankRange ranks, uint32_t slots);
+
+  /// Makes messages that `transfers` permits to store go directly into the receiver's buffer. Call before constants(),
+  /// and only if the launch runs all ranks under Simple. The buffers of its calls must overlap as the program's do.
+  void sendDirectly(const core::Transfers &transfers);
+  /// Returns the number of messages that have no slot.
+  uint32_t directMessages() const;
 
   size_t bytes() const { return total; }            ///< size of the image, whose address must be a multiple of 128
   size_t constantBytes() const { return constant; } ///< size of the constant data at the beginning of the image
@@ -35,7 +42,8 @@ private:
   };
   template <typename T>
   size_t reserve(size_t count);
-  void fillSteps(const bundle::RankView &view, std::byte *host, uint32_t firstStep, uint32_t firstWait) const;
+  void fillSteps(uint32_t r, std::byte *host, uint32_t firstStep, uint32_t firstWait) const;
+  void fillDirect(uint32_t number, kernel::StepImage &step) const;
   void fillBlocks(uint32_t r, std::byte *host, std::byte *base, const ConnectionEnds &ends, uint32_t firstStep,
                   uint32_t firstWait) const;
   void fillConnections(uint32_t number, std::byte *host, std::byte *base, const ConnectionEnds &ends) const;
@@ -46,6 +54,8 @@ private:
   const uint32_t firstBlock, endBlock; ///< range of the program's thread blocks
   Offsets offsets{};
   size_t constant = 0, total = 0;
+  std::vector<uint32_t> receivers; ///< indexed by step: the step that receives its message, if that has no slot
+  std::vector<bool> arrives;       ///< indexed by step: whether the message that it receives has no slot
 };
 
 } // namespace gc3::plan

@@ -113,6 +113,8 @@ std::string Emulation::prepare() {
       !problem.empty())
     return problem;
   image.emplace(*program, core::RankRange{0, program->ranks()}, options.sizes.slots);
+  if (options.direct)
+    image->sendDirectly(core::Transfers::asWritten(*program, core::HappensBefore(*program)));
   base = zeroed(image->bytes(), memory);
   plan::ConnectionPool pool(program->ranks());
   const std::vector<uint32_t> numbers = pool.add(*program, options.sizes);

@@ -22,6 +22,7 @@ struct EmulationOptions {
   uint32_t misalignment = 0; ///< distance of each buffer from an aligned address, in elements
   uint64_t firstMessage = 0; ///< initial value of the message counters, as if as many messages had been sent
   uint32_t ringRecords = 0;  ///< size of each thread block's trace ring in steps: a power of two, or 0 for no trace
+  bool direct = false;       ///< messages that need no slot have none; Simple only
   uint32_t overNetwork = 0;  ///< percentage of connections that use the network; Simple only
   uint64_t seed = 1;
   Gpu::Faults faults;

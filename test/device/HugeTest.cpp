@@ -23,14 +23,13 @@ struct MovedExtent {
 
 /// Returns the extents of the buffer that a step moves, over all tiles. Offsets count from the beginning of the buffer.
 template <uint32_t ElementBytes>
-std::vector<MovedExtent> extentsOf(const kernel::KernelArgs &call, const kernel::StepImage &step) {
-  kernel::RankBuffers memory{};
-  for (std::byte *&buffer : memory.buffers)
+std::vector<MovedExtent> extentsOf(kernel::KernelArgs &call, const kernel::StepImage &step) {
+  for (std::byte *&buffer : call.memory[0].buffers)
     buffer = base;
   std::vector<MovedExtent> extents;
   for (uint64_t tile = 0; tile < call.tiles; ++tile)
     for (uint32_t done = 0; done != step.count;) {
-      const kernel::TileRun run = kernel::runAt<ElementBytes>(call, memory, step, tile, done);
+      const kernel::TileRun run = kernel::runAt<ElementBytes>(call, 0, step, tile, done);
       if (run.bytes != 0)
         extents.push_back({static_cast<uint64_t>((run.source ? run.source : run.target) - base), run.bytes});
     }
@@ -101,7 +100,7 @@ TEST(Huge, runsMoveInWideUnits) {
   constexpr uint32_t threads = 1 << 20;
   constexpr uint64_t units = bytes / sizeof(kernel::Pack);
   const kernel::Motion motion{kernel::OpcodeFlags(Opcode::Copy), kernel::Operation::Sum, {}, nullptr};
-  const kernel::TileRun run{base + (uint64_t{1} << 40), base, 0, bytes, bytes};
+  const kernel::TileRun run{base + (uint64_t{1} << 40), base, nullptr, 0, bytes, bytes};
   const uint32_t last = (units - 1) % threads; // the thread that moves the last unit
   Accounts accounts{{{"target", base, bytes, false}, {"source", base + (uint64_t{1} << 40), bytes, false}}};
   CountingMachine machine(accounts, last, threads);

@@ -76,7 +76,7 @@ public:
     if (flags.receives()) {
       Accounts uncounted;
       uncounted.all = {{"arrived", arrived.data(), arrived.size()}, {"slot", incoming.data(), incoming.size()}};
-      move(uncounted, Opcode::Send, {arrived.data(), nullptr, shot.inMessage, shot.nominalBytes, shot.nominalBytes},
+      move(uncounted, Opcode::Send, {arrived.data(), nullptr, nullptr, shot.inMessage, shot.nominalBytes, shot.nominalBytes},
            {nullptr, incoming.data(), 0, inNumber});
     }
     first = flags.receives() ? copyOf(arrived.data()) : copyOf(flags.accumulates() ? to : from);
@@ -125,7 +125,7 @@ private:
 
   std::vector<std::byte> copyOf(const std::byte *at) const { return {at, at + shot.bytes}; }
   kernel::TileRun runOfShot() const {
-    return {flags.reads() ? from : nullptr, flags.writes() ? to : nullptr, shot.inMessage, shot.bytes,
+    return {flags.reads() ? from : nullptr, flags.writes() ? to : nullptr, nullptr, shot.inMessage, shot.bytes,
             shot.nominalBytes};
   }
 
@@ -171,7 +171,7 @@ private:
       return;
     Accounts uncounted;
     uncounted.all = {{"got", arrived.data(), arrived.size()}, {"slot", outgoing.data(), outgoing.size()}};
-    move(uncounted, Opcode::Recv, {nullptr, arrived.data(), shot.inMessage, shot.bytes, shot.nominalBytes},
+    move(uncounted, Opcode::Recv, {nullptr, arrived.data(), nullptr, shot.inMessage, shot.bytes, shot.nominalBytes},
          {outgoing.data(), nullptr, outNumber, 0});
     EXPECT_TRUE(std::equal(first.begin(), first.end(), arrived.data())) << "the message has other bytes";
   }

@@ -33,6 +33,7 @@ static test::EmulationOptions choose(const bundle::fbs::Program &program, uint64
   options.firstMessage = random.below(4) == 0 ? UINT32_MAX - random.below(8) : 0;
   if (options.sizes.protocol == kernel::Protocol::Simple && random.below(3) == 0)
     options.overNetwork = static_cast<uint32_t>(1 + random.below(100));
+  options.direct = options.sizes.protocol == kernel::Protocol::Simple && options.overNetwork == 0;
   options.seed = random.next();
   return options;
 }

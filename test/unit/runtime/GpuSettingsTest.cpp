@@ -63,9 +63,9 @@ TEST_F(GpuSettings, NonsenseIsAnError) {
     EXPECT_EQ(with("GC3_TIMEOUT_MS", time),
               "GC3_TIMEOUT_MS is '" + std::string(time) +
                   "'; it can be a number of milliseconds up to 4294967295, or 0 for the default");
-  for (const char *answer : {"2", "no", "yes", "01", " 1"})
-    EXPECT_EQ(with("GC3_ALLOW_UNPROVEN", answer),
-              "GC3_ALLOW_UNPROVEN is '" + std::string(answer) + "'; it can be 0 or 1");
+  for (const std::string name : {"GC3_ALLOW_UNPROVEN", "GC3_DIRECT"})
+    for (const char *answer : {"2", "no", "yes", "01", " 1"})
+      EXPECT_EQ(with(name, answer), name + " is '" + answer + "'; it can be 0 or 1");
 }
 
 /// The texts of the settings table must contain the same limits and defaults as the code.
@@ -93,6 +93,11 @@ TEST_F(GpuSettings, EmptyAndZeroAreAsIfNotSet) {
   }
   EXPECT_EQ(with({{"GC3_TIMEOUT_MS", "4294967295"}}).timeoutMs, UINT32_MAX);
   EXPECT_TRUE(with({{"GC3_ALLOW_UNPROVEN", "1"}}).allowUnproven);
+}
+
+TEST_F(GpuSettings, DirectIsTheDefault) {
+  for (auto [value, direct] : {std::pair("", true), {"1", true}, {"0", false}})
+    EXPECT_EQ(with({{"GC3_DIRECT", value}}).direct, direct) << value;
 }
 
 TEST_F(GpuSettings, LL128MayBeReplaced) {
