@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu-primitives: measures the parts of a step on the current GPU, in cycles of a multiprocessor. Prints a Markdown
-// table. Exit status: 77 without a GPU.
+// gpu-primitives [--json FILE]: measures the parts of a step on the current GPU, in cycles of a multiprocessor, and the
+// start of a kernel. Prints Markdown tables, and appends the same numbers to FILE. Exit status: 77 without a GPU.
 #include "HandWritten.h"
+#include "Report.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,7 @@ constexpr int rounds = 400;            // of flags, back and forth
 constexpr int repeats = 100;           // of every other operation
 constexpr uint32_t wordsPerLine = 16;  // a cache line has 128 bytes
 constexpr uint32_t chainLength = 1000; // lines in a cycle of addresses
+constexpr int mostPolls = 1 << 24;     // of a flag, before the kernel fails
 
 __device__ Word load(const Word *at) {
   Word value;
@@ -53,8 +56,21 @@ __device__ void signal(Word *at, Word value) {
   store(at, value);
 }
 
+/// How a poll loads the flag. RelaxedThenAcquire loads it once more, with acquire order, after it has arrived.
+enum class Poll { Acquire, Relaxed, RelaxedThenAcquire };
+
+/// Waits for the flag. Traps after too many polls, so that the program fails instead of hanging.
+template <Poll P>
+__device__ void await(const Word *at, Word value) {
+  for (int polls = 0; (P == Poll::Acquire ? acquire(at) : load(at)) != value; ++polls)
+    if (polls == mostPolls)
+      __trap();
+  if constexpr (P == Poll::RelaxedThenAcquire)
+    acquire(at);
+}
+
 /// Block 0 and block `other` send each other a flag in turns. Stores the cycles of all rounds.
-template <Before B>
+template <Before B, Poll P>
 __global__ void sendFlags(Word *there, Word *back, uint32_t other, long long *cycles) {
   if (threadIdx.x != 0)
     return;
@@ -62,11 +78,9 @@ __global__ void sendFlags(Word *there, Word *back, uint32_t other, long long *cy
   for (Word round = 1; round <= rounds; ++round)
     if (blockIdx.x == 0) {
       signal<B>(there, round);
-      while (acquire(back) != round)
-        continue;
+      await<P>(back, round);
     } else if (blockIdx.x == other) {
-      while (acquire(there) != round)
-        continue;
+      await<P>(there, round);
       signal<B>(back, round);
     }
   if (blockIdx.x == 0)
@@ -75,8 +89,8 @@ __global__ void sendFlags(Word *there, Word *back, uint32_t other, long long *cy
 
 enum Operation { Barrier, BarrierOr, Load, Acquire, FenceGpu, FenceSystem, SharedLoad, operations };
 constexpr std::array<const char *, operations> names{
-    "a barrier of 512 threads", "the same barrier, with the disjunction of a condition",
-    "a load from the L2 cache", "the same with acquire order",
+    "a barrier of 512 threads", "a barrier with the disjunction of a condition",
+    "a load from the L2 cache", "a load from the L2 cache with acquire order",
     "a fence of GPU scope",     "a fence of system scope",
     "a load from shared memory"};
 
@@ -109,6 +123,8 @@ __global__ void measureOperations(const Word *chain, Word *unused, long long *cy
     *unused = sink + reinterpret_cast<Word>(at) + static_cast<Word>(link);
 }
 
+__global__ void doNothing() {}
+
 template <typename T>
 T *onGpu(size_t count) {
   T *memory = nullptr;
@@ -118,7 +134,7 @@ T *onGpu(size_t count) {
 }
 
 /// Returns the cycles of a flag in one direction, for several pairs of multiprocessors, in ascending order.
-template <Before B>
+template <Before B, Poll P>
 std::vector<double> cyclesOfFlags(uint32_t multiprocessors) {
   std::vector<double> all;
   auto *cycles = onGpu<long long>(1);
@@ -127,7 +143,7 @@ std::vector<double> cyclesOfFlags(uint32_t multiprocessors) {
     Word *there = memory, *back = memory + wordsPerLine;
     uint32_t other = 1 + (multiprocessors - 2) * part / 8;
     void *arguments[] = {&there, &back, &other, &cycles};
-    check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(&sendFlags<B>), dim3(multiprocessors), dim3(32),
+    check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(&sendFlags<B, P>), dim3(multiprocessors), dim3(32),
                                       arguments, 0, nullptr),
           "sending flags");
     long long sum = 0;
@@ -140,11 +156,7 @@ std::vector<double> cyclesOfFlags(uint32_t multiprocessors) {
   return all;
 }
 
-void flagRow(const char *name, const std::vector<double> &cycles) {
-  std::printf("| %s | %.0f to %.0f |\n", name, cycles.front(), cycles.back());
-}
-
-void printOperations() {
+void printOperations(Report &report) {
   std::vector<Word> lines(size_t{chainLength} * wordsPerLine);
   auto *chain = onGpu<Word>(lines.size());
   for (uint32_t i = 0; i < chainLength; ++i)
@@ -152,34 +164,88 @@ void printOperations() {
   check(cudaMemcpy(chain, lines.data(), lines.size() * sizeof(Word), cudaMemcpyHostToDevice), "copying addresses");
   auto *cycles = onGpu<long long>(operations);
   auto *unused = onGpu<Word>(1);
-  std::array<long long, operations> sums{};
-  for (int run = 0; run < 2; ++run) { // the first run loads the code
+  constexpr int runs = 6;
+  std::array<std::array<long long, operations>, runs> sums{};
+  for (auto &sum : sums) {
     measureOperations<<<1, 512>>>(chain, unused, cycles);
-    check(cudaMemcpy(sums.data(), cycles, sizeof sums, cudaMemcpyDeviceToHost), "measuring operations");
+    check(cudaMemcpy(sum.data(), cycles, sizeof sum, cudaMemcpyDeviceToHost), "measuring operations");
   }
-  for (int operation = 0; operation < operations; ++operation)
-    std::printf("| %s | %.0f |\n", names[operation], static_cast<double>(sums[operation]) / repeats);
+  for (int operation = 0; operation < operations; ++operation) {
+    long long least = sums[1][operation], most = least; // the first run loads the code
+    for (int run = 2; run < runs; ++run) {
+      least = std::min(least, sums[run][operation]);
+      most = std::max(most, sums[run][operation]);
+    }
+    report.row(names[operation], {static_cast<double>(least) / repeats, static_cast<double>(most) / repeats});
+  }
+}
+
+template <Before B, Poll P = Poll::Acquire>
+void flagRow(Report &report, const char *name, uint32_t multiprocessors) {
+  const std::vector<double> cycles = cyclesOfFlags<B, P>(multiprocessors);
+  report.row(name, {cycles.front(), cycles.back()});
+}
+
+void printFlags(Report &report, uint32_t multiprocessors) {
+  flagRow<Before::Nothing>(report, "a flag to another multiprocessor, one way", multiprocessors);
+  flagRow<Before::FenceGpu>(report, "a flag after a fence of GPU scope", multiprocessors);
+  flagRow<Before::FenceSystem>(report, "a flag after a fence of system scope", multiprocessors);
+  flagRow<Before::Nothing, Poll::Relaxed>(report, "a flag, with relaxed polls", multiprocessors);
+  flagRow<Before::Nothing, Poll::RelaxedThenAcquire>(report, "a flag, with relaxed polls and one acquiring load",
+                                                     multiprocessors);
+}
+
+/// Measures a kernel of one block that does nothing, as gpu-bench measures a call.
+void printStart(Report &report) {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+  const auto launch = [&] {
+    check(
+        cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(&doNothing), dim3(1), dim3(512), nullptr, 0, stream),
+        "launching a kernel");
+  };
+  launch();
+  check(cudaStreamSynchronize(stream), "waiting for a kernel");
+  Replay one(stream, 1, launch), many(stream, 50, launch);
+  Replay *const replays[] = {&many};
+  report.table("start", "A kernel that does nothing", {"kernel", "launch to end µs", "in a row µs"});
+  report.row("an empty kernel", {medianLaunchToEnd(one, 1000), timeAlternating(replays, 11)[0]});
+}
+
+void measureAll(const std::string &json) {
+  Report report(json);
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0), "asking for the GPU");
+  int kiloHertz = 0;
+  check(cudaDeviceGetAttribute(&kiloHertz, cudaDevAttrClockRate, 0), "asking for the clock rate");
+  char clock[32];
+  std::snprintf(clock, sizeof clock, "%.2f", kiloHertz / 1e6);
+  report.note(std::string(properties.name) + ", at most " + clock + " GHz");
+  report.table("primitives", "The parts of a step", {"operation", "least cycles", "most cycles"});
+  printOperations(report);
+  if (properties.multiProcessorCount > 1)
+    printFlags(report, static_cast<uint32_t>(properties.multiProcessorCount));
+  printStart(report);
 }
 
 } // namespace
 
-int main() {
+int main(int argc, char **argv) {
+  const bool hasFile = argc == 3 && std::strcmp(argv[1], "--json") == 0;
+  if (argc != 1 && !hasFile) {
+    std::fprintf(stderr, "usage: gpu-primitives [--json FILE]\n");
+    return 2;
+  }
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
     std::printf("SKIPPED: no GPU\n");
     return 77;
   }
-  cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, 0), "asking for the GPU");
-  int kiloHertz = 0;
-  check(cudaDeviceGetAttribute(&kiloHertz, cudaDevAttrClockRate, 0), "asking for the clock rate");
-  const auto multiprocessors = static_cast<uint32_t>(properties.multiProcessorCount);
-  std::printf("%s, at most %.2f GHz\n\n| operation | cycles |\n| --- | --: |\n", properties.name, kiloHertz / 1e6);
-  printOperations();
-  if (multiprocessors < 2)
-    return 0;
-  flagRow("a flag to another multiprocessor, one way", cyclesOfFlags<Before::Nothing>(multiprocessors));
-  flagRow("the same, after a fence of GPU scope", cyclesOfFlags<Before::FenceGpu>(multiprocessors));
-  flagRow("the same, after a fence of system scope", cyclesOfFlags<Before::FenceSystem>(multiprocessors));
+  try {
+    measureAll(hasFile ? argv[2] : "");
+  } catch (const Failure &failure) {
+    std::fprintf(stderr, "gpu-primitives: %s\n", failure.what());
+    return 1;
+  }
   return 0;
 }

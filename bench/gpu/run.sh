@@ -5,16 +5,19 @@
 # Arguments are passed to gpu-bench, for example --largest 67108864. Each section is a separate process with a limit of
 # SECONDS_EACH (default 90) seconds, so that the other sections still run if one fails or hangs. Without the compiler,
 # uses the bundles in build/bench/gpu, which bundles.sh has made on another machine.
+# These variables change the defaults: SECTIONS, TOOLS (the folder of the programs), BUNDLES and OUT (folders).
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$root/build/release
-out=$root/build/bench
+out=${OUT:-$root/build/bench}
+tools=${TOOLS:-$build/bench/gpu}
+bundles=${BUNDLES:-$out/gpu}
 limit=${SECONDS_EACH:-90}
 mkdir -p "$out"
-if [ -x "$build/tools/gc3c/gc3c" ]; then
-  bash "$root/bench/gpu/bundles.sh" "$build/tools/gc3c/gc3c" "$out/gpu"
-elif [ ! -d "$out/gpu" ]; then
-  echo "bench/gpu/run.sh: no gc3c to make bundles with, and none in $out/gpu (bench/gpu/bundles.sh makes them elsewhere)" >&2
+if [ -z "${BUNDLES:-}" ] && [ -x "$build/tools/gc3c/gc3c" ]; then
+  bash "$root/bench/gpu/bundles.sh" "$build/tools/gc3c/gc3c" "$bundles"
+elif [ ! -d "$bundles" ]; then
+  echo "bench/gpu/run.sh: no gc3c to make bundles with, and none in $bundles (bench/gpu/bundles.sh makes them elsewhere)" >&2
   exit 2
 fi
 
@@ -31,14 +34,20 @@ finish() {
   rm -f "$lines"
 }
 trap finish EXIT
+trap 'exit 143' TERM
 # run SECTION JSON [ARGUMENT...]: returns 124 or 137 if the section has not ended in time.
 run() {
-  section=$1 json=$2
+  local section=$1 json=$2
   shift 2
-  timeout --kill-after=10 "$limit" "$build/bench/gpu/gpu-bench" "$out/gpu" --section "$section" --json "$json" "$@"
+  case $section in
+  primitives | loops) set -- "$tools/gpu-$section" --json "$json" ;;
+  *) set -- "$tools/gpu-bench" "$bundles" --section "$section" --json "$json" "$@" ;;
+  esac
+  # In the foreground, the section stays in this script's process group, so that a signal to the group ends it.
+  timeout --foreground --kill-after=10 "$limit" "$@"
 }
 status=0
-for section in ring alltoall protocols steps latency nccl; do
+for section in ${SECTIONS:-ring alltoall protocols steps latency nccl primitives loops}; do
   code=0
   run "$section" "$lines" "$@" || code=$?
   case $code in
@@ -49,8 +58,11 @@ for section in ring alltoall protocols steps latency nccl; do
     echo "{\"failed\": \"$section\", \"why\": \"it had not ended after $limit s\"}" >>"$lines"
     status=1
     # Runs the section again with the watchdog, which is off while times are measured. The watchdog reports what a
-    # kernel of gc3 waits for. It does not watch NCCL's kernels.
-    [ "$section" = nccl ] || GC3_TIMEOUT_MS=20000 run "$section" /dev/null "$@" || true
+    # kernel of gc3 waits for. It watches no other kernels.
+    case $section in
+    nccl | primitives | loops) ;;
+    *) GC3_TIMEOUT_MS=20000 run "$section" /dev/null "$@" || true ;;
+    esac
     ;;
   1) status=1 ;;
   *)
@@ -60,5 +72,4 @@ for section in ring alltoall protocols steps latency nccl; do
     ;;
   esac
 done
-timeout --kill-after=10 "$limit" "$build/bench/gpu/gpu-primitives" || status=1
 exit $status

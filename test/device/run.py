@@ -49,6 +49,21 @@ def compile_program(gc3c, folder, name, source, params):
     return bundle
 
 
+def make_bundles(gc3c, folder, programs):
+    """Compiles each example under each protocol, and the random programs of the first seeds. Returns the bundles."""
+    bundles = []
+    for name, params in examples():
+        with open(os.path.join(EXAMPLES, f"{name}.gc3"), encoding="utf-8") as lines:
+            source = lines.read()
+        for protocol in PROTOCOLS:
+            bundles.append(compile_program(gc3c, folder, f"{name}-{protocol}", under(protocol, source), params))
+    for seed in range(programs):
+        source = generate(seed).source()
+        if "tb = " not in source:  # such a program assigns thread blocks itself, and the assignments can conflict
+            bundles.append(compile_program(gc3c, folder, f"random-{seed}", source, []))
+    return bundles
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gc3c", required=True)
@@ -57,17 +72,7 @@ def main():
     parser.add_argument("--random", type=int, default=15)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        bundles = []
-        for name, params in examples():
-            with open(os.path.join(EXAMPLES, f"{name}.gc3"), encoding="utf-8") as lines:
-                source = lines.read()
-            for protocol in PROTOCOLS:
-                bundles.append(
-                    compile_program(arguments.gc3c, folder, f"{name}-{protocol}", under(protocol, source), params))
-        for seed in range(arguments.random):
-            source = generate(seed).source()
-            if "tb = " not in source:  # such a program assigns thread blocks itself, and the assignments can conflict
-                bundles.append(compile_program(arguments.gc3c, folder, f"random-{seed}", source, []))
+        bundles = make_bundles(arguments.gc3c, folder, arguments.random)
         return subprocess.run([arguments.emulate, "--seeds", str(arguments.seeds), *bundles], check=False).returncode
 
 

@@ -37,8 +37,8 @@ std::string DeviceBuffers::fill() {
   return errorText(cudaDeviceSynchronize()); // the stream on which calls run does not wait for the copies
 }
 
-std::string DeviceBuffers::compare() const {
-  std::vector<std::vector<std::byte>> after;
+std::string DeviceBuffers::read(std::vector<std::vector<std::byte>> &after) const {
+  after.clear();
   for (size_t rank = 0; rank < memory.size(); ++rank) {
     after.emplace_back(trial.initial()[rank].bytes.size());
     if (std::string problem =
@@ -46,7 +46,13 @@ std::string DeviceBuffers::compare() const {
         !problem.empty())
       return problem;
   }
-  return trial.compare(after);
+  return {};
+}
+
+std::string DeviceBuffers::compare() const {
+  std::vector<std::vector<std::byte>> after;
+  const std::string problem = read(after);
+  return problem.empty() ? trial.compare(after) : problem;
 }
 
 std::string finish(const Subject &subject) {
@@ -59,19 +65,25 @@ std::string finish(const Subject &subject) {
   return errorText(error);
 }
 
-std::string callOnce(const Subject &subject, const TrialOptions &options) {
-  Trial trial(subject.file, subject.index, subject.loaded, options);
-  if (!trial.exists())
-    return {};
+std::string run(const Subject &subject, Trial &trial, DeviceBuffers &buffers) {
   std::string problem = trial.prepare();
-  DeviceBuffers buffers(trial);
   if (problem.empty())
     problem = buffers.make();
   if (!problem.empty())
     return problem;
   if (core::Outcome outcome = subject.world.call(buffers.requests(), subject.stream); !outcome.ok())
     return outcome.text.find("this GPU can hold") != std::string::npos ? doesNotFit : outcome.text;
-  problem = finish(subject);
+  return finish(subject);
+}
+
+std::string callOnce(const Subject &subject, const TrialOptions &options) {
+  Trial trial(subject.file, subject.index, subject.loaded, options);
+  if (!trial.exists())
+    return {};
+  DeviceBuffers buffers(trial);
+  std::string problem = run(subject, trial, buffers);
+  if (problem == doesNotFit)
+    return problem;
   if (problem.empty())
     problem = buffers.compare();
   return problem.empty() ? "" : trial.describe() + ": " + problem;

@@ -22,10 +22,12 @@ struct Subject {
 class DeviceBuffers {
 public:
   explicit DeviceBuffers(const Trial &trial) : trial(trial) {}
-  /// Allocates and fills the buffers. This function, fill() and compare() return an error message, or an empty string.
+  /// Allocates and fills the buffers. This and the next functions return an error message, or an empty string.
   std::string make();
   std::string fill();
   std::string compare() const;
+  /// Sets `after` to the contents of the buffers of all ranks.
+  std::string read(std::vector<std::vector<std::byte>> &after) const;
   const std::vector<core::Request> &requests() const { return calls; }
 
 private:
@@ -40,6 +42,9 @@ std::string finish(const Subject &subject);
 /// Result of callOnce() if the GPU can't hold all thread blocks of a program at once. This is not an error of gc3.
 inline constexpr const char *doesNotFit = "does not fit";
 
+/// Makes the call that the trial describes, in `buffers`, and waits for its end. Returns an error message, an empty
+/// string, or doesNotFit.
+std::string run(const Subject &subject, Trial &trial, DeviceBuffers &buffers);
 /// Makes a call and compares its results. Returns an error message, an empty string, or doesNotFit.
 std::string callOnce(const Subject &subject, const TrialOptions &options);
 

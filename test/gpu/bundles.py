@@ -63,6 +63,7 @@ class Session:
     """Runs commands within a time budget and counts verdicts."""
 
     def __init__(self, arguments):
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that ended() kills its process
         self.begin = time.monotonic()
         self.budget = arguments.budget
         self.timeout = arguments.timeout

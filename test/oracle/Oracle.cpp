@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Oracle.h"
 
+#include "bundle/Container.h"
+
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace gc3::test {
 
@@ -63,23 +66,17 @@ uint64_t elementsOf(const bundle::CheckView &check, const core::Layout &layout, 
   return elements;
 }
 
-} // namespace
-
-bool isAsGood(core::ElementType type, core::ReduceOp op, const std::byte *a, const std::byte *b) {
-  if (std::memcmp(a, b, core::elementSize(type)) == 0)
-    return true;
-  if (core::isInteger(type))
-    return false;
-  const bool chooses = op == core::ReduceOp::Min || op == core::ReduceOp::Max;
-  return (isNan(type, a) && isNan(type, b)) || (chooses && magnitudeOf(type, a) == 0 && magnitudeOf(type, b) == 0);
+bool isChoice(core::ReduceOp op) {
+  return op == core::ReduceOp::Min || op == core::ReduceOp::Max;
 }
 
-std::string comparePromised(const core::Program &program, const bundle::CheckView &check, const core::Layout &layout,
-                            uint32_t rank, core::ElementType type, core::ReduceOp op, const std::byte *is,
-                            const std::byte *should) {
+/// Calls `body(element)` for each element of a rank's output that the program promises and that all contributions have,
+/// until it returns false.
+template <typename Body>
+void forEachPromised(const core::Program &program, const bundle::CheckView &check, const core::Layout &layout,
+                     uint32_t rank, Body body) {
   const core::BufferLayout &output = layout.ranks[rank].output;
   const uint32_t subdivision = program.info().subdivision();
-  const size_t size = layout.elementSize;
   for (uint32_t slot = 0; slot < program.rank(rank).outputSlots; ++slot) {
     const uint32_t wanted = check.rows[check.rowBegin[check.rowOfRank[rank]] + slot / subdivision];
     if (wanted == 0)
@@ -87,14 +84,55 @@ std::string comparePromised(const core::Program &program, const bundle::CheckVie
     const core::BufferLayout::Position place = output.at(slot);
     const uint64_t elements =
         std::min(place.available, elementsOf(check, layout, subdivision, wanted - 1, slot % subdivision));
-    for (uint64_t e = place.offset; e < place.offset + elements; ++e) {
-      const std::byte *a = is + e * size, *b = should + e * size;
-      if (!isAsGood(type, op, a, b))
-        return "rank " + std::to_string(rank) + ": element " + std::to_string(e) + " of " +
-               std::to_string(output.elements) + " differs";
-    }
+    for (uint64_t element = place.offset; element < place.offset + elements; ++element)
+      if (!body(element))
+        return;
   }
-  return {};
+}
+
+/// Appends the element to `bytes`. Appends the same bytes for equivalent results.
+void appendElement(core::ElementType type, core::ReduceOp op, const std::byte *element, std::vector<std::byte> &bytes) {
+  const size_t size = core::elementSize(type);
+  if (!core::isInteger(type) && isNan(type, element))
+    bytes.insert(bytes.end(), size, std::byte{0xff});
+  else if (!core::isInteger(type) && isChoice(op) && magnitudeOf(type, element) == 0)
+    bytes.insert(bytes.end(), size, std::byte{0});
+  else
+    bytes.insert(bytes.end(), element, element + size);
+}
+
+} // namespace
+
+bool isAsGood(core::ElementType type, core::ReduceOp op, const std::byte *a, const std::byte *b) {
+  if (std::memcmp(a, b, core::elementSize(type)) == 0)
+    return true;
+  if (core::isInteger(type))
+    return false;
+  return (isNan(type, a) && isNan(type, b)) || (isChoice(op) && magnitudeOf(type, a) == 0 && magnitudeOf(type, b) == 0);
+}
+
+uint64_t hashPromised(const core::Program &program, const bundle::CheckView &check, const core::Layout &layout,
+                      uint32_t rank, core::ElementType type, core::ReduceOp op, const std::byte *bytes) {
+  std::vector<std::byte> promised;
+  forEachPromised(program, check, layout, rank, [&](uint64_t element) {
+    appendElement(type, op, bytes + element * layout.elementSize, promised);
+    return true;
+  });
+  return bundle::checksum(promised.data(), promised.size());
+}
+
+std::string comparePromised(const core::Program &program, const bundle::CheckView &check, const core::Layout &layout,
+                            uint32_t rank, core::ElementType type, core::ReduceOp op, const std::byte *is,
+                            const std::byte *should) {
+  const size_t size = layout.elementSize;
+  std::string problem;
+  forEachPromised(program, check, layout, rank, [&](uint64_t element) {
+    if (!isAsGood(type, op, is + element * size, should + element * size))
+      problem = "rank " + std::to_string(rank) + ": element " + std::to_string(element) + " of " +
+                std::to_string(layout.ranks[rank].output.elements) + " differs";
+    return problem.empty();
+  });
+  return problem;
 }
 
 } // namespace gc3::test

@@ -33,6 +33,11 @@ std::string runOnHost(const bundle::BundleFile &file, const core::Program &progr
 /// -0 are also equivalent, because GPUs and hosts choose differently between them.
 bool isAsGood(core::ElementType type, core::ReduceOp op, const std::byte *a, const std::byte *b);
 
+/// Returns a hash of the output `bytes` of a rank. It covers the elements that comparePromised() compares. Equivalent
+/// results (isAsGood()) have the same hash.
+uint64_t hashPromised(const core::Program &program, const bundle::CheckView &check, const core::Layout &layout,
+                      uint32_t rank, core::ElementType type, core::ReduceOp op, const std::byte *bytes);
+
 /// Compares the output `is` of a rank with the expected output `should`. Skips slots without a promise. Also skips
 /// elements that some contribution lacks, because their values are undefined. Returns a message about the first
 /// difference, or an empty string.

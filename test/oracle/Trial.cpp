@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Trial.h"
 
+#include "bundle/Container.h"
 #include "host/Reduce.h"
 
 #include <algorithm>
@@ -111,26 +112,46 @@ std::string Trial::compareRest(uint32_t rank, const std::vector<std::byte> &afte
   return {};
 }
 
-std::string Trial::compare(const std::vector<std::vector<std::byte>> &after) const {
-  std::vector<Memory> expected = memory;
+std::string Trial::compareRest(const std::vector<std::vector<std::byte>> &after) const {
+  for (uint32_t rank = 0; rank < program.ranks(); ++rank)
+    if (std::string problem = compareRest(rank, after[rank]); !problem.empty())
+      return problem;
+  return {};
+}
+
+std::string Trial::runOnHost(std::vector<std::vector<std::byte>> &after) const {
+  after.clear();
+  for (const Memory &rank : memory)
+    after.push_back(rank.bytes);
   std::vector<Ends> ends;
-  for (Memory &rank : expected) {
-    std::byte *base = rank.bytes.data();
-    ends.push_back(
-        {base + rank.send, base + rank.recv, options.scalars == Scalars::None ? nullptr : base + rank.scalar});
+  for (uint32_t rank = 0; rank < program.ranks(); ++rank) {
+    std::byte *base = after[rank].data();
+    ends.push_back({base + memory[rank].send, base + memory[rank].recv,
+                    options.scalars == Scalars::None ? nullptr : base + memory[rank].scalar});
   }
   const Calling calling{options.count, static_cast<gc3DataType_t>(options.type), static_cast<gc3RedOp_t>(options.op)};
-  if (std::string problem = runOnHost(file, program, calling, ends); !problem.empty())
+  return test::runOnHost(file, program, calling, ends);
+}
+
+uint64_t Trial::hash(const std::vector<std::vector<std::byte>> &after) const {
+  std::vector<uint64_t> hashes;
+  for (uint32_t rank = 0; rank < program.ranks(); ++rank)
+    hashes.push_back(
+        hashPromised(program, check, layout, rank, options.type, options.op, after[rank].data() + memory[rank].recv));
+  return bundle::checksum(hashes.data(), hashes.size() * sizeof(uint64_t));
+}
+
+std::string Trial::compare(const std::vector<std::vector<std::byte>> &after) const {
+  std::vector<std::vector<std::byte>> expected;
+  if (std::string problem = runOnHost(expected); !problem.empty())
     return problem;
-  for (uint32_t rank = 0; rank < program.ranks(); ++rank) {
-    std::string problem = comparePromised(program, check, layout, rank, options.type, options.op,
-                                          after[rank].data() + memory[rank].recv, ends[rank].recv);
-    if (problem.empty())
-      problem = compareRest(rank, after[rank]);
-    if (!problem.empty())
+  for (uint32_t rank = 0; rank < program.ranks(); ++rank)
+    if (std::string problem =
+            comparePromised(program, check, layout, rank, options.type, options.op,
+                            after[rank].data() + memory[rank].recv, expected[rank].data() + memory[rank].recv);
+        !problem.empty())
       return problem;
-  }
-  return {};
+  return compareRest(after);
 }
 
 } // namespace gc3::test

@@ -47,7 +47,15 @@ public:
   /// Returns the call of a rank whose memory begins at `base`.
   core::Request request(uint32_t rank, std::byte *base) const;
 
-  /// Checks the memory of all ranks after the call. Returns a message about the first error, or an empty string.
+  /// Makes the call on the host, and sets `after` to the memory of all ranks after it. Returns an error message, or an
+  /// empty string.
+  std::string runOnHost(std::vector<std::vector<std::byte>> &after) const;
+  /// Returns a hash of the outputs of all ranks, where `after` is their memory after the call.
+  uint64_t hash(const std::vector<std::vector<std::byte>> &after) const;
+  /// Returns a message if the call has changed memory that it must not change, otherwise an empty string.
+  std::string compareRest(const std::vector<std::vector<std::byte>> &after) const;
+  /// Compares the memory of all ranks after the call with that after the same call on the host. Returns a message about
+  /// the first error, or an empty string.
   std::string compare(const std::vector<std::vector<std::byte>> &after) const;
 
   std::string describe() const;

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# first_hour.sh [--prepare FOLDER [--build BUILD] | --run FOLDER] [OPTION...]: tests and measures gc3 on a GPU machine,
+# in at most 30 minutes. --prepare builds the programs and makes the bundles and the expected results in FOLDER, on a
+# machine that can build gc3. --run needs only FOLDER, a GPU and Python; its options are those of first_hour/run.py.
+# Without both, does both, in build/first-hour. BUILD is a folder that CMake has configured; the default is
+# build/release, which the script configures.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+
+# prepare FOLDER BUILD: an empty BUILD stands for the release preset.
+prepare() {
+  local folder=$1 build=$2
+  local targets=(gc3c gc3nccl gpu-sweep gpu-test gpu-nccl-test gpu-window-test gpu-bench gpu-primitives gpu-loops)
+  . "$here/../../scripts/common.sh"
+  if [ -n "$(ls -A "$folder" 2>/dev/null)" ] && [ ! -f "$folder/first_hour.sh" ]; then
+    die "$folder has other files; name a new folder"
+  fi
+  if [ -z "$build" ]; then
+    configure release
+    build=$root/build/release
+  fi
+  if ninja -C "$build" -t query gc3gin >"$logs/first-hour-gin.log" 2>&1; then targets+=(gc3gin); fi
+  say "Building for $folder"
+  step first-hour-build "does the build have CUDA?" ninja -C "$build" "${targets[@]}"
+  say "Making bundles and expected results"
+  rm -rf "$folder/bin" "$folder/bundles" "$folder/scripts"
+  mkdir -p "$folder/bin" "$folder/bundles" "$folder/scripts"
+  folder=$(cd "$folder" && pwd)
+  copy_programs "$build" "$folder/bin"
+  local gc3c=$build/tools/gc3c/gc3c
+  step first-hour-sweep "a program does not compile or run" python3 "$root/test/gpu/make_sweep.py" --gc3c "$gc3c" \
+    --gpu-sweep "$folder/bin/gpu-sweep" --output "$folder/bundles/sweep"
+  step first-hour-test "a program does not compile" python3 "$root/test/gpu/make_bundles.py" --gc3c "$gc3c" \
+    --output "$folder/bundles/test"
+  step first-hour-bench "a program does not compile" bash "$here/bundles.sh" "$gc3c" "$folder/bundles/bench"
+  cp "$here/first_hour.sh" "$folder/"
+  cp "$here"/first_hour/* "$here/run.sh" "$root"/test/gpu/{bundles,loopback,nccl}.py "$folder/scripts/"
+  note_version "$build" >"$folder/version"
+  say "$folder is ready: $(du -sh "$folder" | cut -f1). On the GPU machine: bash first_hour.sh --run ."
+}
+
+# copy_programs BUILD FOLDER: copies programs and libraries, without debug symbols.
+copy_programs() {
+  local program
+  for program in "$1"/test/gpu/gpu-{sweep,test,nccl-test,window-test} "$1"/bench/gpu/gpu-{bench,primitives,loops} \
+    "$1"/runtime/shim/libgc3nccl.so "$1"/runtime/gin/libgc3gin.so; do
+    if [ -e "$program" ]; then cp -L "$program" "$2/"; fi
+  done
+  strip --strip-unneeded "$2"/*
+}
+
+# note_version BUILD: prints the commit, the date and the version of nvcc.
+note_version() {
+  local nvcc
+  nvcc=$(sed -n 's/^set(CMAKE_CUDA_COMPILER_VERSION "\(.*\)")$/\1/p' "$1"/CMakeFiles/*/CMakeCUDACompiler.cmake)
+  echo "$(git -C "$root" describe --always --dirty), prepared on $(date -u '+%Y-%m-%d') with CUDA $nvcc"
+}
+
+usage() {
+  echo "usage: first_hour.sh [--prepare FOLDER [--build BUILD] | --run FOLDER] [OPTION...]" >&2
+  exit 2
+}
+
+mode=both folder=$here/../../build/first-hour build=
+case ${1-} in
+--prepare | --run)
+  mode=${1#--} folder=${2-}
+  [ -n "$folder" ] || usage
+  shift 2
+  ;;
+esac
+if [ "$mode" != run ] && [ "${1-}" = --build ]; then
+  [ -n "${2-}" ] || usage
+  build=$2
+  shift 2
+fi
+if [ "$mode" = prepare ] && [ $# -gt 0 ]; then usage; fi
+if [ "$mode" != run ]; then prepare "$folder" "$build"; fi
+if [ "$mode" != prepare ]; then exec python3 -B "$folder/scripts/run.py" "$folder" "$@"; fi
