@@ -46,7 +46,7 @@ constexpr std::array<SettingInfo, settingCount> settingTable{{
     {Setting::Direct, "GC3_DIRECT",
      "1 stores a message straight into the receiver's buffer where the order of steps permits it; for ranks that share "
      "a launch on one GPU, under Simple",
-     "0 or 1", "1", Agreement::None, Reader::All, "direct.md"},
+     "0 or 1", "1", Agreement::None, Reader::All, "direct.md#when-a-message-needs-no-slot"},
     {Setting::TimeoutMs, "GC3_TIMEOUT_MS", "time limit for kernels, and for ranks that wait for other ranks",
      "a number of milliseconds up to 4294967295, or 0 for the default",
      "60000 on the host and for the joining of ranks in gc3CommInit; otherwise no limit", Agreement::IsNonzero,

@@ -25,7 +25,7 @@ public:
   /// Makes the step expect its message in its own target, where the sender has stored it. A step that also sends then
   /// reads the message there.
   void receiveDirectly() {
-    bits = static_cast<uint8_t>((bits & ~writing) | arriving | (sends() ? reading : 0));
+    bits = static_cast<uint8_t>((bits & ~writing) | arriving | ((bits & sending) != 0 ? reading : 0));
   }
 
   GC3_DEVICE bool receives() const { return (bits & receiving) != 0; }

@@ -153,8 +153,8 @@ TEST(CallLines, RanksThatShareAGpu) {
   ASSERT_EQ(loading.size(), 1u);
   EXPECT_TRUE(
       std::regex_match(loading[0], std::regex("gc3: program 'ring2_aliased_1' is loaded: Simple, 8 slots of 256 bytes, "
-                                              "blocks of 32 threads, [1-9][0-9]* bytes for the program, 4608 bytes of "
-                                              "FIFO slots")))
+                                              "blocks of 32 threads, [1-9][0-9]* bytes for the program, 2 messages "
+                                              "without slots, 4608 bytes of FIFO slots")))
       << loading[0];
   for (size_t rank : {0, 1}) {
     gc3CommDestroy(comms[rank]);

@@ -4,6 +4,7 @@
 #include "Emulation.h"
 #include "Programs.h"
 #include "kernel/Interpreter.h"
+#include "plan/ProgramImage.h"
 
 #include <gtest/gtest.h>
 
@@ -29,10 +30,12 @@ EmulationOptions optionsFor(kernel::Protocol protocol, uint64_t seed) {
 }
 
 /// Runs a program with 40 seeds on a GPU with the faults that `spoil` sets. Returns the number of runs that fail.
-unsigned failures(const bundle::BundleFile &file, kernel::Protocol protocol, void (*spoil)(Gpu::Faults &)) {
+unsigned failures(const bundle::BundleFile &file, kernel::Protocol protocol, void (*spoil)(Gpu::Faults &),
+                  bool direct = false) {
   unsigned failed = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     EmulationOptions options = optionsFor(protocol, seed);
+    options.direct = direct;
     spoil(options.faults);
     failed += !emulate(file, 0, options).empty();
   }
@@ -65,6 +68,48 @@ TEST(Device, needsFences) {
 TEST(Device, needsAcquires) {
   std::unique_ptr<bundle::BundleFile> file = load(ringAllReduce(3, false));
   EXPECT_GT(failures(*file, kernel::Protocol::Simple, [](Gpu::Faults &faults) { faults.acquires = true; }), 0u);
+}
+
+/// Messages go into the receiver's buffer only where no step can access their destination meanwhile.
+TEST(Device, storesMessagesDirectly) {
+  const std::pair<ProgramSpec, uint32_t> expected[] = {{ringAllReduce(4, false), 12},
+                                                       {ringAllReduce(3, true), 6},
+                                                       {plainRingAllReduce(3), 6},
+                                                       {allToAll(3, 2), 6},
+                                                       {allGather(4, true), 12},
+                                                       {reduceScatter(3, true), 0},
+                                                       {broadcast(4, 1), 3},
+                                                       {reduceTo(4, 2), 0},
+                                                       {gather(3, 0), 2},
+                                                       {scatter(3, 2), 2},
+                                                       {shiftReversed(3, 2), 4},
+                                                       {swapInPlace(), 0}};
+  for (const auto &[spec, direct] : expected) {
+    std::unique_ptr<bundle::BundleFile> file = load(spec);
+    std::unique_ptr<core::Program> program;
+    ASSERT_TRUE(core::Program::load(*file, 0).moveTo(program).ok());
+    plan::ProgramImage image(*program, core::RankRange{0, program->ranks()}, 2);
+    EXPECT_EQ(image.directMessages(), 0u) << spec.name;
+    image.sendDirectly(core::Transfers::asWritten(*program, core::HappensBefore(*program)));
+    EXPECT_EQ(image.directMessages(), direct) << spec.name;
+    for (uint64_t count : {0, 1, 7, 64, 300}) {
+      EmulationOptions options = optionsFor(kernel::Protocol::Simple, count + 1);
+      options.count = count;
+      options.direct = true;
+      EXPECT_EQ(emulate(*file, 0, options), "") << spec.name << ", " << count;
+    }
+  }
+}
+
+/// Fences also order messages without slots. All messages of this program are direct.
+TEST(Device, directMessagesNeedFences) {
+  std::unique_ptr<bundle::BundleFile> file = load(allGather(3, false));
+  EXPECT_EQ(failures(
+                *file, kernel::Protocol::Simple, [](Gpu::Faults &) {}, true),
+            0u);
+  EXPECT_GT(failures(
+                *file, kernel::Protocol::Simple, [](Gpu::Faults &faults) { faults.fences = true; }, true),
+            0u);
 }
 
 /// Sends several slots of the buffer in one message. The last slot of each block of data is short, so no contiguous run

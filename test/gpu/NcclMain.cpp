@@ -46,6 +46,17 @@ std::string callAll(NcclJob &job, bool hasAllToAll) {
   return {};
 }
 
+std::string attachAndCallAll(NcclJob &job, gc3Bundle_t bundle) {
+  const std::string problem = job.attach(bundle);
+  return problem.empty() ? callAll(job, true) : problem;
+}
+
+/// gc3CommInit must refuse a communicator of one rank, because NCCL serves it.
+std::string expectRefusal(NcclJob &job, gc3Bundle_t bundle) {
+  const std::string problem = job.attach(bundle);
+  return problem == "gc3CommInit: one rank" ? "" : "gc3CommInit must refuse one rank: " + problem;
+}
+
 std::string testBundle(const char *path, const InstalledNccl &nccl, int gpus, bool front, int &run) {
   gc3Bundle_t bundle = nullptr;
   gc3ProgramInfo_t info{};
@@ -60,10 +71,10 @@ std::string testBundle(const char *path, const InstalledNccl &nccl, int gpus, bo
   } else {
     NcclJob job(nccl);
     problem = job.make(devices, mostCount);
-    if (problem.empty() && !front)
-      problem = job.attach(bundle);
     if (problem.empty())
-      problem = callAll(job, !front || nccl.alltoAll != nullptr);
+      problem = front             ? callAll(job, nccl.alltoAll != nullptr)
+                : info.ranks == 1 ? expectRefusal(job, bundle)
+                                  : attachAndCallAll(job, bundle);
     if (problem.empty())
       std::printf("%d ranks on %d GPUs: right\n", info.ranks, info.ranks <= gpus ? info.ranks : 1);
     ++run;

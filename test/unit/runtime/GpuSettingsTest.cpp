@@ -63,9 +63,9 @@ TEST_F(GpuSettings, NonsenseIsAnError) {
     EXPECT_EQ(with("GC3_TIMEOUT_MS", time),
               "GC3_TIMEOUT_MS is '" + std::string(time) +
                   "'; it can be a number of milliseconds up to 4294967295, or 0 for the default");
-  for (const std::string name : {"GC3_ALLOW_UNPROVEN", "GC3_DIRECT"})
+  for (const char *name : {"GC3_ALLOW_UNPROVEN", "GC3_DIRECT"})
     for (const char *answer : {"2", "no", "yes", "01", " 1"})
-      EXPECT_EQ(with(name, answer), name + " is '" + answer + "'; it can be 0 or 1");
+      EXPECT_EQ(with(name, answer), std::string(name) + " is '" + answer + "'; it can be 0 or 1");
 }
 
 /// The texts of the settings table must contain the same limits and defaults as the code.

@@ -56,8 +56,10 @@ class LoopbackCalls : public testing::TestWithParam<Case> {};
 /// evenly into chunks, and others do not.
 TEST_P(LoopbackCalls, LeaveWhatTheHostLeaves) {
   FakeCuda fake;
-  {
-    Loopback loopback(GetParam().spec());
+  for (bool direct : {true, false}) {
+    cuda::Options chosen = smallOptions();
+    chosen.direct = direct;
+    Loopback loopback(GetParam().spec(), chosen);
     ASSERT_TRUE(loopback.made.ok()) << loopback.made.text;
     for (bool inPlace : {false, true})
       for (ElementType type : {ElementType::Float, ElementType::Int32, ElementType::Bfloat16})

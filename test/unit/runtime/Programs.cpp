@@ -336,4 +336,19 @@ ProgramSpec writesInput(uint32_t ranks) {
   return program;
 }
 
+ProgramSpec swapInPlace() {
+  ProgramSpec spec{"swap", "swap"};
+  spec.inPlace = true;
+  spec.contributions = 1;
+  for (int32_t r = 0; r < 2; ++r) {
+    Rank rank;
+    rank.inputSlots = rank.outputSlots = 1;
+    rank.alias = 1;
+    rank.blocks.push_back({1 - r, 1 - r, 0, {{Opcode::Send, in(0), {}, 1, {}}, {Opcode::Recv, {}, out(0), 1, {}}}});
+    spec.ranks.push_back(rank);
+    spec.outputs.push_back({{{static_cast<uint32_t>(1 - r), 0}}});
+  }
+  return spec;
+}
+
 } // namespace gc3::test

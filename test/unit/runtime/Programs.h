@@ -34,5 +34,7 @@ ProgramSpec oneMessage(uint32_t ranks);
 /// Returns an AllReduce of one chunk that writes its inputs: a chain from rank 0 to the last rank adds each partial sum
 /// to the next input, and a second chain sends the result back.
 ProgramSpec writesInput(uint32_t ranks);
+/// Returns a program in which two ranks exchange their only chunk in place: each receives into the slot that it sends.
+ProgramSpec swapInPlace();
 
 } // namespace gc3::test

@@ -60,22 +60,6 @@ struct Analysed {
   std::unique_ptr<Transfers> transfers;
 };
 
-/// Returns a program in which two ranks exchange their only chunk in place: each receives into the slot that it sends.
-ProgramSpec swapInPlace() {
-  ProgramSpec spec{"swap", "swap"};
-  spec.inPlace = true;
-  spec.contributions = 1;
-  for (int32_t r = 0; r < 2; ++r) {
-    Rank rank;
-    rank.inputSlots = rank.outputSlots = 1;
-    rank.alias = 1;
-    rank.blocks.push_back({1 - r, 1 - r, 0, {{Opcode::Send, in(0), {}, 1, {}}, {Opcode::Recv, {}, out(0), 1, {}}}});
-    spec.ranks.push_back(rank);
-    spec.outputs.push_back({{{static_cast<uint32_t>(1 - r), 0}}});
-  }
-  return spec;
-}
-
 } // namespace
 
 // Each receive overwrites the slot that the send of the same rank reads. If messages were fetched, each receive would
