@@ -85,10 +85,10 @@ public:
                  : "memory");
     return pack;
   }
-  /// Stores with a volatile access, for the same reason. `at` is null in a lane that has no line.
-  __device__ __forceinline__ void storeLine(std::byte *at, const Pack &pack) {
+  /// Stores with a volatile access, for the same reason. All lanes of a warp call this, also those that have no line.
+  __device__ __forceinline__ void storeLine(bool hasLine, std::byte *at, const Pack &pack) {
     __syncwarp(); // makes the lanes of a line store it together
-    if (at)
+    if (hasLine)
       asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(global(at)), "l"(pack.low), "l"(pack.high)
                    : "memory");
   }
