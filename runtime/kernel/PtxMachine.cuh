@@ -34,8 +34,9 @@ public:
   }
   template <uint32_t G>
   __device__ __forceinline__ void store(std::byte *at, const Unit<G> &value) {
-    if constexpr (G == sizeof(Pack))
-      *globally<ulonglong2>(at) = make_ulonglong2(value.low, value.high);
+    if constexpr (G == sizeof(Pack)) // as parts of 32 bits, so that the compiler computes each in the register to store
+      *globally<uint4>(at) = make_uint4(static_cast<uint32_t>(value.low), static_cast<uint32_t>(value.low >> 32),
+                                        static_cast<uint32_t>(value.high), static_cast<uint32_t>(value.high >> 32));
     else
       *globally<Unit<G>>(at) = value;
   }
