@@ -19,12 +19,13 @@ class Instruction:
     def __init__(self, text):
         self.guard, self.opcode, self.operands = re.match(r"(@!?U?P\w+\s+)?(\S+)\s*(.*)", text).groups()
         self.is_branch = bool(BRANCH.match(self.opcode))
-        self.is_conditional = bool(self.guard) or self.is_branch and bool(re.match(r"!?U?P\d", self.operands))
+        self.is_conditional = bool(self.guard) or self.is_branch and bool(re.match(r"[~!]*(UP|UR|P)", self.operands))
         self.ends_block = self.is_branch or bool(END.match(self.opcode))
 
     @property
     def targets(self):
-        return LABEL.findall(self.operands) if self.is_branch else []
+        """The labels that follow, except those of a jump that is only for warps whose lanes have diverged."""
+        return LABEL.findall(self.operands) if self.is_branch and not self.opcode.startswith("BRA.DIV") else []
 
     @property
     def falls(self):
@@ -138,24 +139,32 @@ class Function:
         return [other for other in self.loops if other != header and other in body]
 
     def longest_pass(self, header, avoid=lambda instruction: False):
-        """The instructions of the longest pass through a loop from its header to a jump back. Each loop within it, such as
-        a loop that polls, ends as soon as it can. The pass has no instruction to avoid, if there is such a pass."""
+        """The instructions of the pass through a loop, from its header to a jump back, with the most accesses of global
+        memory. Among these passes, it is the longest that enters the fewest loops, such as loops that poll. It ends each
+        of these as soon as it can. It has no instruction to avoid, if there is such a pass. Complexity: blocks of the loop
+        times the length of the pass."""
         body = self.loops[header]
         inside = self.inner(header)
         outermost = [h for h in inside if not any(h in self.loops[o] and o != h for o in inside)]
         owner = {block: h for h in outermost for block in self.loops[h]}
-        rank = lambda path: (not any(map(avoid, path)), len(path))
-        best, whole = {header: []}, []
+
+        def rank(each):
+            path, accesses, entered = each
+            return not any(map(avoid, path)), accesses, -entered, len(path)
+        best, whole = {header: ([], 0, 0)}, []
         for block in self.order:
             if block not in best or owner.get(block, block) != block:
                 continue
-            for path, after in self._leave(block) if block in owner else [(self.blocks[block], self.successors[block])]:
-                path = best[block] + path
+            path, accesses, entered = best[block]
+            if block not in owner:
+                accesses += sum(each.opcode.startswith(("LDG", "STG")) for each in self.blocks[block])
+            for part, after in self._leave(block) if block in owner else [(self.blocks[block], self.successors[block])]:
+                reached = path + part, accesses, entered + (block in owner)
                 if header in after:
-                    whole.append(path)
+                    whole.append(reached)
                 for following in body.intersection(after) - {header}:
-                    best[following] = max(best.get(following, path), path, key=rank)
-        return max(whole, key=rank, default=[])
+                    best[following] = max(best.get(following, reached), reached, key=rank)
+        return max(whole, key=rank, default=([],))[0]
 
     def _leave(self, header):
         """The shortest paths from a loop's header out of the loop: pairs of instructions and of blocks after the loop."""
