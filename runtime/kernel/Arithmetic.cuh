@@ -96,13 +96,12 @@ struct ByteParts {
   }
 
 private:
-  /// Multiplies four pairs of bytes. The GPU has no instruction for this.
+  /// Multiplies four pairs of bytes. The GPU has no instruction for this. But the sum of the products of four bytes is
+  /// one instruction, and three of them can be 0.
   static __device__ __forceinline__ uint32_t product(uint32_t a, uint32_t b) {
-    uint32_t result = 0;
-#pragma unroll
-    for (uint32_t shift = 0; shift != 32; shift += 8)
-      result |= ((a >> shift) * (b >> shift) & 0xff) << shift;
-    return result;
+    const uint32_t low = __byte_perm(a * b, __dp4a(a & 0xff00, b, 0u), 0x0040);
+    const uint32_t high = __byte_perm(__dp4a(a & 0xff0000, b, 0u), __dp4a(a & 0xff000000, b, 0u), 0x0040);
+    return __byte_perm(low, high, 0x5410);
   }
 };
 
@@ -121,26 +120,27 @@ struct PairParts {
   }
 };
 
-/// Reduces four fp8 as two pairs of half. GPUs before sm_90 would have to emulate the conversions, with code that takes
-/// minutes to compile. The host refuses such calls, as NCCL does.
+/// Reduces four fp8 as two pairs of half. A part is a register whose halves each have the bits of two fp8, because the
+/// conversions can use each half. Shifts would take instructions. GPUs before sm_90 would have to emulate the
+/// conversions, with code that takes minutes to compile. The host refuses such calls, as NCCL does.
 template <__nv_fp8_interpretation_t Kind>
 struct Fp8Parts {
-  using Part = uint32_t;
-  static __device__ __forceinline__ uint32_t apply(Operation op, uint32_t a, uint32_t b) {
+  using Part = __half2;
+  static __device__ __forceinline__ __half2 apply(Operation op, __half2 a, __half2 b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
     __trap();
-    return 0;
+    return a;
 #else
-    return pair(op, a, b) | pair(op, a >> 16, b >> 16) << 16;
+    return __halves2half2(pair(op, __low2half(a), __low2half(b)), pair(op, __high2half(a), __high2half(b)));
 #endif
   }
 
 private:
-  static __device__ __forceinline__ uint32_t pair(Operation op, uint32_t a, uint32_t b) {
+  static __device__ __forceinline__ __half pair(Operation op, __half a, __half b) {
     const __half2_raw result =
-        PairParts<__half2>::apply(op, __half2(__nv_cvt_fp8x2_to_halfraw2(static_cast<__nv_fp8x2_storage_t>(a), Kind)),
-                                  __half2(__nv_cvt_fp8x2_to_halfraw2(static_cast<__nv_fp8x2_storage_t>(b), Kind)));
-    return __nv_cvt_halfraw2_to_fp8x2(result, __NV_SATFINITE, Kind);
+        PairParts<__half2>::apply(op, __half2(__nv_cvt_fp8x2_to_halfraw2(__half_as_ushort(a), Kind)),
+                                  __half2(__nv_cvt_fp8x2_to_halfraw2(__half_as_ushort(b), Kind)));
+    return __ushort_as_half(__nv_cvt_halfraw2_to_fp8x2(result, __NV_SATFINITE, Kind));
   }
 };
 

@@ -80,7 +80,11 @@ public:
   }
 
 private:
-  using Simply = Simple<Machine, Arithmetic>;
+  /// Kernels of protocols with flags also need registers for lines, so their local steps have fewer loads in flight.
+  static constexpr uint32_t loads = P == Protocol::Simple && !Machine::hasNetwork ? 8
+                                    : Arithmetic::elementBytes == 1               ? 4
+                                                                                  : 6;
+  using Simply = Simple<Machine, Arithmetic, loads>;
   using Messages = std::conditional_t<
       P == Protocol::Simple, Simply,
       std::conditional_t<P == Protocol::LL, LowLatency<Machine, Arithmetic>, LL128<Machine, Arithmetic>>>;

@@ -42,63 +42,73 @@ private:
     Pack first, second;
   };
 
-  /// Moves all lines of a run. A warp moves `linesPerWarp` lines at a time, or several such groups while the buffers
-  /// have whole packs for all of its lanes.
+  /// The places of a lane's packs in the first pair of lines of a run: in local buffers, and in messages.
+  struct Places {
+    const std::byte *source;
+    std::byte *target;
+    const std::byte *in;
+    std::byte *out;
+    int64_t bytes;   ///< from the lane's first pack to the end of the local buffers; can be negative
+    uint32_t inLine; ///< the lane's number among those of a line
+  };
+  static GC3_DEVICE Places placesOf(Machine &machine, const Motion &motion, const TileRun &run) {
+    const uint32_t lane = machine.thread() % warpLanes, inLine = lane % lanesPerLine, pair = lane / lanesPerLine;
+    const uint64_t data = pair * 2 * lineDataLL128 + inLine * sizeof(Pack);
+    const uint64_t line =
+        run.inMessage / lineDataLL128 * lineBytesLL128 + pair * 2 * lineBytesLL128 + inLine * sizeof(Pack);
+    return {motion.flags.reads() ? run.source + data : nullptr,
+            motion.flags.writes() ? run.target + data : nullptr,
+            motion.flags.receives() ? motion.message.in + line : nullptr,
+            motion.flags.sends() ? motion.message.out + line : nullptr,
+            static_cast<int64_t>(run.bytes - data),
+            inLine};
+  }
+
+  /// Moves all lines of a run. While the buffers have whole packs for all lanes of a warp, the warp moves
+  /// `linesPerWarp` lines at a time, or twice as many if there are enough for all warps.
   template <bool Reduces>
   static GC3_DEVICE bool moveLines(Machine &machine, const Motion &motion, Operation op, const TileRun &run) {
-    constexpr uint32_t unroll = Reduces ? 1 : 2;
+    const Places places = placesOf(machine, motion, run);
     const uint64_t bytes = motion.flags.sends() ? run.nominalBytes : run.bytes;
-    const uint64_t lines = (bytes + lineDataLL128 - 1) / lineDataLL128;
-    const uint64_t wholeLines =
-        (address(run.source) | address(run.target)) % sizeof(Pack) == 0 ? run.bytes / lineDataLL128 : 0;
-    const uint32_t stride = machine.threads() / lanesPerLine * 2;
-    const uint32_t lane = machine.thread() % warpLanes, inLine = lane % lanesPerLine, inGroup = lane / lanesPerLine * 2;
-    const uint64_t begin = run.inMessage / lineDataLL128 * lineBytesLL128;
-    uint64_t group = machine.thread() / warpLanes * linesPerWarp;
-    for (; group + (unroll - 1) * stride + linesPerWarp <= wholeLines; group += unroll * stride)
-      if (!some<unroll, Reduces, true>(machine, motion, op, run, begin, {group + inGroup, inLine, stride, 2}))
+    const auto lines = static_cast<uint32_t>((bytes + lineDataLL128 - 1) / lineDataLL128);
+    const bool isAligned = (address(run.source) | address(run.target)) % sizeof(Pack) == 0;
+    const uint32_t whole = isAligned ? static_cast<uint32_t>(run.bytes / lineDataLL128) : 0;
+    const uint32_t stride = machine.threads() / warpLanes * linesPerWarp;
+    const uint32_t warp = machine.thread() / warpLanes * linesPerWarp;
+    constexpr uint32_t twice = 2 * linesPerWarp;
+    const uint32_t wide = whole > stride ? whole / twice * twice : 0;
+    for (uint32_t line = 2 * warp; line < wide; line += 2 * stride)
+      if (!some<2, Reduces, true>(machine, motion, op, places, line, 2))
         return false;
-    for (; group < lines; group += stride) {
-      const uint64_t line = group + inGroup;
-      if (!some<1, Reduces, false>(machine, motion, op, run, begin,
-                                   {line, inLine, stride, line + 1 < lines ? 2 : uint32_t{line < lines}}))
+    uint32_t line = wide + warp;
+    for (; line + linesPerWarp <= whole; line += stride)
+      if (!some<1, Reduces, true>(machine, motion, op, places, line, 2))
+        return false;
+    for (; line < lines; line += stride) {
+      const uint32_t own = line + machine.thread() % warpLanes / lanesPerLine * 2;
+      if (!some<1, Reduces, false>(machine, motion, op, places, line, own < lines ? lines - own : 0))
         return false;
     }
     return true;
   }
 
-  /// The lines of a lane: `count` (0 to 2) of them from number `first` on, then as many after each `stride` lines.
-  struct Lines {
-    uint64_t first;
-    uint32_t inLine; ///< the lane's number among those of a line
-    uint32_t stride;
-    uint32_t count;
-  };
-
-  /// Moves `Unroll` pairs of lines of this lane. If `Whole`, all packs are whole and aligned in the buffers.
+  /// Moves `Unroll` pairs of lines of this lane, for a warp whose first line is `line`. The lane has `count` lines
+  /// there. If `Whole`, all packs are whole and aligned in the buffers.
   template <uint32_t Unroll, bool Reduces, bool Whole>
-  static GC3_DEVICE bool some(Machine &machine, const Motion &motion, Operation op, const TileRun &run, uint64_t begin,
-                              const Lines &lines) {
-    const uint64_t at = lines.first * lineDataLL128 + lines.inLine * sizeof(Pack);
-    const uint64_t place = begin + lines.first * lineBytesLL128 + lines.inLine * sizeof(Pack);
-    const uint32_t dataApart = lines.stride * lineDataLL128, apart = lines.stride * lineBytesLL128;
-    const PackRange<Whole> range(at, run.bytes, lines.inLine);
+  static GC3_DEVICE bool some(Machine &machine, const Motion &motion, Operation op, const Places &places, uint32_t line,
+                              uint32_t count) {
+    constexpr uint32_t dataApart = linesPerWarp * lineDataLL128;
+    const uint64_t data = uint64_t{line} * lineDataLL128, place = uint64_t{line} * lineBytesLL128;
+    const PackRange<Whole> range(data, places);
     Pair pair[Unroll]{};
-    if (motion.flags.reads()) {
+    if (Reduces || motion.flags.reads()) {
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
-        pair[i] = range.load(machine, run.source + at + i * dataApart);
+        pair[i] = range.load(machine, places.source + data + i * dataApart);
     }
-    if (motion.flags.receives()) {
+    if (Reduces || motion.flags.receives()) {
       Pair arrived[Unroll]{};
-      bool going = true;
-      GC3_UNROLLED
-      for (uint32_t i = 0; i < Unroll; ++i)
-        load(machine, motion.message.in + place + i * apart, lines.count, arrived[i]);
-      GC3_UNROLLED
-      for (uint32_t i = 0; i < Unroll; ++i)
-        going = going && receive(machine, motion, motion.message.in + place + i * apart, lines, arrived[i]);
-      if (!going)
+      if (!receive<Unroll>(machine, motion, places.in + place, places.inLine, count, arrived))
         return false;
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
@@ -109,12 +119,12 @@ private:
     if (motion.flags.sends()) {
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
-        send(machine, motion, motion.message.out + place + i * apart, lines, pair[i]);
+        send(machine, motion, places.out + place + i * apart, places.inLine, count, pair[i]);
     }
     if (motion.flags.writes()) {
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
-        range.store(machine, run.target + at + i * dataApart, pair[i]);
+        range.store(machine, places.target + data + i * dataApart, pair[i]);
     }
     return true;
   }
@@ -124,11 +134,11 @@ private:
   struct PackRange {
     uint32_t first, second;
 
-    GC3_DEVICE PackRange(uint64_t offset, uint64_t end, uint32_t inLine) {
-      const uint64_t left = offset < end ? end - offset : 0;
-      const auto bytes = static_cast<uint32_t>(left < mostBytes ? left : mostBytes);
+    GC3_DEVICE PackRange(uint64_t data, const Places &places) {
+      const int64_t left = places.bytes - static_cast<int64_t>(data);
+      const auto bytes = static_cast<uint32_t>(left < 0 ? 0 : left < mostBytes ? left : mostBytes);
       first = Whole ? sizeof(Pack) : bytes;
-      second = inLine == lanesPerLine - 1 ? 0 : Whole ? sizeof(Pack) : bytes > apart ? bytes - apart : 0;
+      second = places.inLine == lanesPerLine - 1 ? 0 : Whole ? sizeof(Pack) : bytes > apart ? bytes - apart : 0;
     }
 
     GC3_DEVICE Pair load(Machine &machine, const std::byte *from) const {
@@ -152,43 +162,55 @@ private:
     }
 
   private:
-    static constexpr uint32_t apart = lanesPerLine * sizeof(Pack), mostBytes = apart + sizeof(Pack);
+    static constexpr uint32_t apart = lanesPerLine * sizeof(Pack);
+    static constexpr int64_t mostBytes = apart + sizeof(Pack);
   };
 
-  /// Loads lines again until their flags match. Lanes 0 to 6 can have loaded data older than the flags that lane 7
-  /// loads, so all lanes load once more after the flags match. Returns false after a stop.
-  static GC3_DEVICE bool receive(Machine &machine, const Motion &motion, const std::byte *at, const Lines &lines,
-                                 Pair &pair) {
-    const bool isFlagLane = lines.inLine == lanesPerLine - 1;
+  static constexpr uint32_t apart = linesPerWarp * lineBytesLL128; ///< between the pairs of lines of a lane
+
+  /// Loads lines until their flags match. Lanes 0 to 6 can have loaded data older than the flags that lane 7 loads, so
+  /// all lanes load once more after the flags match. Returns false after a stop.
+  template <uint32_t Unroll>
+  static GC3_DEVICE bool receive(Machine &machine, const Motion &motion, const std::byte *from, uint32_t inLine,
+                                 uint32_t count, Pair (&pair)[Unroll]) {
+    const bool isFlagLane = inLine == lanesPerLine - 1;
     for (uint32_t polls = 1;; ++polls) {
-      const bool hasArrived = (lines.count < 1 || pair.first.high == motion.message.inNumber) &&
-                              (lines.count < 2 || pair.second.high == motion.message.inNumber);
-      if (machine.warpAll(hasArrived || !isFlagLane))
+      Word differs = 0;
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        differs |= load(machine, motion, from + i * apart, count, pair[i]);
+      if (machine.warpAll(differs == 0 || !isFlagLane))
         break;
       if (polls % pollsPerStopCheck == 0 && !machine.warpAll(machine.loadStopWord(motion.stop) == 0))
         return false;
-      load(machine, at, lines.count, pair);
     }
-    load(machine, at, lines.count, pair);
-    if (isFlagLane)
-      pair.first.high = pair.second.low;
+    GC3_UNROLLED
+    for (uint32_t i = 0; i < Unroll; ++i) {
+      load(machine, motion, from + i * apart, count, pair[i]);
+      if (isFlagLane)
+        pair[i].first.high = pair[i].second.low;
+    }
     return true;
   }
 
-  static GC3_DEVICE void load(Machine &machine, const std::byte *at, uint32_t lineCount, Pair &pair) {
-    if (lineCount > 0)
-      pair.first = machine.loadLine(at);
-    if (lineCount > 1)
-      pair.second = machine.loadLine(at + lineBytesLL128);
+  /// Loads a pair of lines. Returns 0 if their flags match, as lane 7 sees them.
+  static GC3_DEVICE Word load(Machine &machine, const Motion &motion, const std::byte *at, uint32_t count, Pair &pair) {
+    Word differs = 0;
+    if (count > 0)
+      pair.first = machine.loadLine(at), differs |= pair.first.high ^ motion.message.inNumber;
+    if (count > 1)
+      pair.second = machine.loadLine(at + lineBytesLL128), differs |= pair.second.high ^ motion.message.inNumber;
+    return differs;
   }
 
-  static GC3_DEVICE void send(Machine &machine, const Motion &motion, std::byte *at, const Lines &lines, Pair pair) {
-    if (lines.inLine == lanesPerLine - 1) {
+  static GC3_DEVICE void send(Machine &machine, const Motion &motion, std::byte *at, uint32_t inLine, uint32_t count,
+                              Pair pair) {
+    if (inLine == lanesPerLine - 1) {
       pair.second = {pair.first.high, motion.message.outNumber};
       pair.first.high = motion.message.outNumber;
     }
-    machine.storeLine(lines.count > 0 ? at : nullptr, pair.first);
-    machine.storeLine(lines.count > 1 ? at + lineBytesLL128 : nullptr, pair.second);
+    machine.storeLine(count > 0, at, pair.first);
+    machine.storeLine(count > 1, at + lineBytesLL128, pair.second);
   }
 };
 

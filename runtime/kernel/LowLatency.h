@@ -46,51 +46,60 @@ public:
 private:
   static constexpr uint32_t elementBytes = Arithmetic::elementBytes;
 
-  /// Moves all lines of a run. If the buffers allow whole words, each thread moves several lines at a time, whose loads
-  /// are in flight together.
+  static constexpr uint32_t unroll = 4;
+
+  /// Moves all lines of a run. If the run has more words than there are threads, and the buffers allow whole words,
+  /// each thread moves several lines at a time, whose loads are in flight together. A warp then moves consecutive
+  /// lines, and its lanes access them at constant distances.
   template <bool Reduces>
   static GC3_DEVICE bool lines(Machine &machine, const Motion &motion, Operation op, const TileRun &run) {
-    constexpr uint32_t unroll = 4;
+    constexpr uint32_t warpBytes = unroll * warpLanes * wordBytes;
     const uint64_t bytes = motion.flags.sends() ? run.nominalBytes : run.bytes;
-    const uint64_t stride = uint64_t{machine.threads()} * wordBytes;
-    uint64_t at = uint64_t{machine.thread()} * wordBytes;
-    if ((address(run.source) | address(run.target)) % wordBytes == 0)
-      for (; at + (unroll - 1) * stride + wordBytes <= run.bytes; at += unroll * stride)
-        if (!some<unroll, Reduces, true>(machine, motion, op, run, at, stride))
-          return false;
-    for (; at < bytes; at += stride)
-      if (!some<1, Reduces, false>(machine, motion, op, run, at, stride))
+    const uint32_t stride = machine.threads() * wordBytes;
+    const bool isWide = (address(run.source) | address(run.target)) % wordBytes == 0 && run.bytes > stride;
+    const uint64_t wide = isWide ? run.bytes / warpBytes * warpBytes : 0;
+    const uint64_t first = run.inMessage / wordBytes * lineBytesLL;
+    const Places places{run.source, run.target, motion.flags.receives() ? motion.message.in + first : nullptr,
+                        motion.flags.sends() ? motion.message.out + first : nullptr, run.bytes};
+    const uint32_t lane = machine.thread() % warpLanes, warp = machine.thread() / warpLanes;
+    for (uint64_t at = warp * warpBytes + lane * wordBytes; at < wide; at += unroll * stride)
+      if (!some<unroll, Reduces, true>(machine, motion, op, places, at))
+        return false;
+    for (uint64_t at = wide + machine.thread() * wordBytes; at < bytes; at += stride)
+      if (!some<1, Reduces, false>(machine, motion, op, places, at))
         return false;
     return true;
   }
 
-  /// Moves `Unroll` lines of this thread, the first with the word at byte `at` of the run. If `Whole`, all bytes of the
-  /// words are in the buffers. Loads local data first, while the message is in flight. Sends before it stores locally,
-  /// because other ranks wait for the message.
+  /// The places of a run: in local buffers, and of its lines in messages.
+  struct Places {
+    const std::byte *source;
+    std::byte *target;
+    const std::byte *in;
+    std::byte *out;
+    uint64_t bytes; ///< in local buffers
+  };
+
+  /// Moves `Unroll` lines of this thread, the first with the word at byte `at` of the run, the next each `warpLanes`
+  /// words later. If `Whole`, all bytes of the words are in the buffers. Loads local data first, while the message is
+  /// in flight. Sends before it stores locally, because other ranks wait for the message. A step with a message that
+  /// reduces also reads and receives.
   template <uint32_t Unroll, bool Reduces, bool Whole>
-  static GC3_DEVICE bool some(Machine &machine, const Motion &motion, Operation op, const TileRun &run, uint64_t at,
-                              uint64_t stride) {
-    const uint64_t line = (run.inMessage + at) / wordBytes * lineBytesLL, apart = stride / wordBytes * lineBytesLL;
-    [[maybe_unused]] const uint32_t own = bytesWithin(at, run.bytes);
+  static GC3_DEVICE bool some(Machine &machine, const Motion &motion, Operation op, const Places &places, uint64_t at) {
+    constexpr uint32_t apart = warpLanes * wordBytes, linesApart = warpLanes * lineBytesLL;
+    [[maybe_unused]] const uint32_t own = bytesWithin(at, places.bytes);
     Word word[Unroll]{};
-    if (motion.flags.reads()) {
+    if (Reduces || motion.flags.reads()) {
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
         if constexpr (Whole)
-          word[i] = machine.template load<wordBytes>(run.source + at + i * stride);
+          word[i] = machine.template load<wordBytes>(places.source + at + i * apart);
         else
-          word[i] = loadWord<elementBytes>(machine, run.source + at, own);
+          word[i] = loadWord<elementBytes>(machine, places.source + at, own);
     }
-    if (motion.flags.receives()) {
+    if (Reduces || motion.flags.receives()) {
       Pack pack[Unroll];
-      bool going = true;
-      GC3_UNROLLED
-      for (uint32_t i = 0; i < Unroll; ++i)
-        pack[i] = machine.loadFlagged(motion.message.in + line + i * apart);
-      GC3_UNROLLED
-      for (uint32_t i = 0; i < Unroll; ++i)
-        pack[i] = awaitFlags(machine, motion, motion.message.in + line + i * apart, pack[i], going);
-      if (!going)
+      if (!receive<Unroll>(machine, motion, places.in + 2 * at, pack))
         return false;
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i) {
@@ -101,33 +110,38 @@ private:
     if (motion.flags.sends()) {
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
-        send(machine, motion.message.out + line + i * apart, word[i], static_cast<uint32_t>(motion.message.outNumber));
+        send(machine, places.out + 2 * at + i * linesApart, word[i], static_cast<uint32_t>(motion.message.outNumber));
     }
     if (motion.flags.writes()) {
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
         if constexpr (Whole)
-          machine.template store<wordBytes>(run.target + at + i * stride, word[i]);
+          machine.template store<wordBytes>(places.target + at + i * apart, word[i]);
         else
-          storeWord<elementBytes>(machine, run.target + at, word[i], own);
+          storeWord<elementBytes>(machine, places.target + at, word[i], own);
     }
     return true;
   }
 
-  /// Loads a line again until both of its flags match, or until `going` is false. Returns the line. Sets `going` to
-  /// false after a stop.
-  static GC3_DEVICE Pack awaitFlags(Machine &machine, const Motion &motion, const std::byte *line, Pack pack,
-                                    bool &going) {
+  /// Loads lines until all their flags match. Returns false after a stop.
+  template <uint32_t Unroll>
+  static GC3_DEVICE bool receive(Machine &machine, const Motion &motion, const std::byte *from, Pack (&pack)[Unroll]) {
     const auto flag = static_cast<uint32_t>(motion.message.inNumber);
-    for (uint32_t polls = 1;
-         going && (static_cast<uint32_t>(pack.low >> 32) != flag || static_cast<uint32_t>(pack.high >> 32) != flag);
-         ++polls) {
+    for (uint32_t polls = 1;; ++polls) {
+      uint32_t differs = 0;
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        pack[i] = machine.loadFlagged(from + i * warpLanes * lineBytesLL);
+      GC3_UNROLLED
+      for (uint32_t i = 0; i < Unroll; ++i)
+        differs |=
+            (static_cast<uint32_t>(pack[i].low >> 32) ^ flag) | (static_cast<uint32_t>(pack[i].high >> 32) ^ flag);
+      if (differs == 0)
+        return true;
       if (polls % pollsPerStopCheck == 0 && machine.loadStopWord(motion.stop) != 0)
-        going = false;
+        return false;
       machine.pause();
-      pack = machine.loadFlagged(line);
     }
-    return pack;
   }
 
   static GC3_DEVICE void send(Machine &machine, std::byte *line, Word word, uint32_t flag) {

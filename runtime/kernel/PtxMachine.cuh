@@ -34,8 +34,9 @@ public:
   }
   template <uint32_t G>
   __device__ __forceinline__ void store(std::byte *at, const Unit<G> &value) {
-    if constexpr (G == sizeof(Pack))
-      *globally<ulonglong2>(at) = make_ulonglong2(value.low, value.high);
+    if constexpr (G == sizeof(Pack)) // as parts of 32 bits, so that the compiler computes each in the register to store
+      *globally<uint4>(at) = make_uint4(static_cast<uint32_t>(value.low), static_cast<uint32_t>(value.low >> 32),
+                                        static_cast<uint32_t>(value.high), static_cast<uint32_t>(value.high >> 32));
     else
       *globally<Unit<G>>(at) = value;
   }
@@ -85,10 +86,10 @@ public:
                  : "memory");
     return pack;
   }
-  /// Stores with a volatile access, for the same reason. `at` is null in a lane that has no line.
-  __device__ __forceinline__ void storeLine(std::byte *at, const Pack &pack) {
+  /// Stores with a volatile access, for the same reason. All lanes of a warp call this, also those that have no line.
+  __device__ __forceinline__ void storeLine(bool hasLine, std::byte *at, const Pack &pack) {
     __syncwarp(); // makes the lanes of a line store it together
-    if (at)
+    if (hasLine)
       asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(global(at)), "l"(pack.low), "l"(pack.high)
                    : "memory");
   }

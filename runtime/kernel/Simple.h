@@ -8,7 +8,8 @@
 
 namespace gc3::kernel {
 
-template <typename Machine, typename Arithmetic>
+/// `Loads` is the number of packs that a thread loads from each source of a reduction before it uses them.
+template <typename Machine, typename Arithmetic, uint32_t Loads = 8>
 class Simple {
 public:
   static constexpr bool countsArrivals = true;
@@ -106,15 +107,20 @@ private:
   }
 
   /// Moves bytes [begin, end) in packs. Each warp moves consecutive packs, and its lanes access them at constant
-  /// distances. Each thread has up to `unroll` loads of each source in flight.
+  /// distances. Each thread has up to `unroll` loads of each source in flight. The loop's only variable is the offset
+  /// of the thread's first pack.
   template <bool Reduces, bool Both>
   static GC3_DEVICE void packs(Machine &machine, Operation op, const Sides &sides, uint64_t begin, uint64_t end) {
-    constexpr uint32_t unroll = !Reduces ? 8 : elementBytes == 1 ? 4 : 6, warpBytes = warpLanes * sizeof(Pack);
+    constexpr uint32_t unroll = Reduces ? Loads : 8, warpBytes = warpLanes * sizeof(Pack);
     const uint32_t width = machine.threads() * sizeof(Pack), round = unroll * width;
     const uint32_t lane = machine.thread() % warpLanes * sizeof(Pack), warp = machine.thread() / warpLanes;
-    for (; end - begin >= round; begin += round)
-      units<sizeof(Pack), unroll, Reduces, Both>(machine, op, sides, begin + warp * (unroll * warpBytes) + lane,
-                                                 warpBytes);
+    if (end - begin >= round) {
+      const uint32_t own = warp * (unroll * warpBytes) + lane;
+      uint64_t at = begin + own;
+      for (const uint64_t last = end - round + own; at <= last; at += round)
+        units<sizeof(Pack), unroll, Reduces, Both>(machine, op, sides, at, warpBytes);
+      begin = at - own;
+    }
     const auto left = static_cast<uint32_t>(end - begin);
     if (left <= width) {
       if (const uint32_t at = machine.thread() * static_cast<uint32_t>(sizeof(Pack)); at < left)

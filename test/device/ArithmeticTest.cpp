@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the GPU's arithmetic on words with the host's. The GPU code is compiled for the host, with the host versions
-// of the functions in CUDA's headers. Tests all pairs of values of one-byte types, and many pairs of values of the
-// other types.
+// of the functions in CUDA's headers. Tests all pairs of values of one-byte types at each place in a word, and many
+// pairs of values of the other types.
 #include "Oracle.h"
 #include "host/Random.h"
 #include "host/Reduce.h"
@@ -36,6 +36,19 @@ static uint32_t __vmaxu4(uint32_t a, uint32_t b) {
 static uint32_t __vminu4(uint32_t a, uint32_t b) {
   return byBytes<uint8_t>(a, b, [](uint8_t x, uint8_t y) { return std::min(x, y); });
 }
+static uint32_t __dp4a(uint32_t a, uint32_t b, uint32_t sum) {
+  for (uint32_t shift = 0; shift < 32; shift += 8)
+    sum += (a >> shift & 0xff) * (b >> shift & 0xff);
+  return sum;
+}
+/// Each digit of `places` is the number of one of the eight bytes of `low` and `high`.
+static uint32_t __byte_perm(uint32_t low, uint32_t high, uint32_t places) {
+  const uint64_t bytes = uint64_t{high} << 32 | low;
+  uint32_t result = 0;
+  for (uint32_t i = 0; i < 4; ++i)
+    result |= static_cast<uint32_t>(bytes >> 8 * (places >> 4 * i & 7) & 0xff) << 8 * i;
+  return result;
+}
 
 #include "kernel/Arithmetic.cuh"
 
@@ -50,11 +63,14 @@ constexpr size_t pairs = 1 << 20;
 /// Memory for elements: whole words.
 using Words = std::vector<uint64_t>;
 
-/// Fills `a` and `b` so that each pair of byte values occurs once.
+/// Fills `a` and `b` so that each pair of byte values occurs once at each place in a word, beside many other pairs.
 void allPairs(Words &a, Words &b) {
   const auto bytesOf = [](Words &words) { return reinterpret_cast<uint8_t *>(words.data()); };
-  for (size_t i = 0; i < 65536; ++i)
-    bytesOf(a)[i] = static_cast<uint8_t>(i >> 8), bytesOf(b)[i] = static_cast<uint8_t>(i);
+  for (size_t i = 0; i < 65536 * sizeof(uint64_t); ++i) {
+    const size_t pair =
+        (i + i / 65536) * 40503; // an odd factor, so the lowest 16 bits of 65536 of them are all different
+    bytesOf(a)[i] = static_cast<uint8_t>(pair >> 8), bytesOf(b)[i] = static_cast<uint8_t>(pair);
+  }
 }
 
 /// Fills `a` and `b` with random words, in which equal operands, zeros and largest exponents occur more often than by
@@ -99,7 +115,7 @@ template <typename T>
 void check(ElementType type) {
   static_assert(kernel::Arithmetic<T>::elementBytes == sizeof(T));
   const bool isByte = sizeof(T) == 1;
-  Words a((isByte ? 65536 : pairs * sizeof(T)) / sizeof(uint64_t)), b(a.size());
+  Words a(isByte ? 65536 : pairs * sizeof(T) / sizeof(uint64_t)), b(a.size());
   isByte ? allPairs(a, b) : somePairs(type, a, b);
   for (auto operation :
        {kernel::Operation::Sum, kernel::Operation::Prod, kernel::Operation::Max, kernel::Operation::Min})

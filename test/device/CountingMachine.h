@@ -105,8 +105,8 @@ public:
   kernel::Pack loadFlagged(const std::byte *at) { return load<kernel::Pack>(at, &Account::flaggedLoads); }
   kernel::Pack loadLine(const std::byte *at) { return load<kernel::Pack>(at, &Account::flaggedLoads); }
   void storeFlagged(std::byte *at, const kernel::Pack &pack) { store(at, pack, &Account::flaggedStores); }
-  void storeLine(std::byte *at, const kernel::Pack &pack) {
-    if (at)
+  void storeLine(bool hasLine, std::byte *at, const kernel::Pack &pack) {
+    if (hasLine)
       store(at, pack, &Account::flaggedStores);
   }
 

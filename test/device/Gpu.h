@@ -125,8 +125,8 @@ public:
       gpu.store(ownBlock, ownThread, at + 8, &pack.high, 8);
     }
     kernel::Pack loadLine(const std::byte *at) { return gpu.loadStrong(at, false); }
-    void storeLine(std::byte *at, const kernel::Pack &pack) {
-      if (at)
+    void storeLine(bool hasLine, std::byte *at, const kernel::Pack &pack) {
+      if (hasLine)
         gpu.storeLine(ownBlock, ownThread, at, pack);
     }
     void put(uint32_t peer, const void *window, uint64_t to, uint64_t from, uint64_t bytes, kernel::Signal signal) {

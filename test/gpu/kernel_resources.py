@@ -16,15 +16,11 @@ MANGLED = {"a": "int8_t", "h": "uint8_t", "i": "int32_t", "j": "uint32_t", "l": 
 PROTOCOLS = ["Simple", "LL", "LL128"]
 
 
-def resources(arguments, source, defines):
-    """Yields (mangled name, bytes of local memory, spilled bytes, registers, shared bytes) of each kernel in a file."""
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as cubin:
-        command = [arguments.nvcc, "-ccbin", arguments.host_compiler, "-std=c++20", "-O3", f"-arch=sm_{arguments.architecture}",
-                   f"-I{arguments.runtime}", f"-I{arguments.runtime}/include", f"-I{arguments.runtime}/../include", *defines, "-Xptxas=-v", "-cubin",
-                   "-o", cubin.name, f"{arguments.runtime}/{source}"]
-        if arguments.nccl:
-            command += ["-I", arguments.nccl, f"-DGC3_NCCL_VERSION={arguments.nccl_version}"]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
+def compile_kernels(arguments, source, options, cubin):
+    """Compiles a file to `cubin`. Yields (mangled name, bytes of local memory, spilled bytes, registers, shared bytes) of
+    each kernel."""
+    run = subprocess.run([arguments.nvcc, "-ccbin", arguments.host_compiler, "-O3", f"-arch=sm_{arguments.architecture}", *options,
+                          "-Xptxas=-v", "-cubin", "-o", cubin, source], capture_output=True, text=True, check=False)
     if run.returncode != 0:
         sys.exit(run.stdout + run.stderr)
     pattern = (r"Function properties for (\S+)\n\s+(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\n"
@@ -32,6 +28,25 @@ def resources(arguments, source, defines):
     for name, stack, stores, loads, registers, rest in re.findall(pattern, run.stderr + run.stdout):
         shared = re.search(r"(\d+) bytes smem", rest)
         yield name, int(stack), int(stores) + int(loads), int(registers), int(shared.group(1)) if shared else 0
+
+
+def options_of(runtime, element=None):
+    """The options of the compiler for the kernels of an element type, or for other kernels."""
+    options = ["-std=c++20", f"-I{runtime}", f"-I{runtime}/include", f"-I{runtime}/../include"]
+    return options + [f"-DGC3_ELEMENT={element}", "-DGC3_KERNELS=kernelsOfOneType"] if element else options
+
+
+def resources(arguments, source, element=None):
+    options = options_of(arguments.runtime, element)
+    if arguments.nccl:
+        options += ["-I", arguments.nccl, f"-DGC3_NCCL_VERSION={arguments.nccl_version}"]
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as cubin:
+        yield from compile_kernels(arguments, f"{arguments.runtime}/{source}", options, cubin.name)
+
+
+def protocol_of(name):
+    """The protocol of an interpreter kernel, from its mangled name."""
+    return PROTOCOLS[int(re.search(r"ProtocolE(\d)E", name).group(1))]
 
 
 def main():
@@ -43,14 +58,12 @@ def main():
     arguments = parser.parse_args()
     rows = []
     for element in ELEMENTS:
-        defines = [f"-DGC3_ELEMENT={element}", "-DGC3_KERNELS=kernelsOfOneType"]
-        for name, *figures in resources(arguments, "kernel/Kernels.cu", defines):
-            protocol = PROTOCOLS[int(re.search(r"ProtocolE(\d)E", name).group(1))]
-            rows.append((f"{element} {protocol}", *figures))
+        for name, *figures in resources(arguments, "kernel/Kernels.cu", element):
+            rows.append((f"{element} {protocol_of(name)}", *figures))
         if arguments.nccl:
-            rows += [(f"{element} GIN", *figures) for name, *figures in resources(arguments, "gin/Kernels.cu", defines)
+            rows += [(f"{element} GIN", *figures) for name, *figures in resources(arguments, "gin/Kernels.cu", element)
                      if "interpret" in name]
-    for name, *figures in resources(arguments, "kernel/ScaleKernels.cu", []):
+    for name, *figures in resources(arguments, "kernel/ScaleKernels.cu"):
         kind, length, element = re.search(r"\d(multiply|divide)I(\d*)(\w+?)E", name).groups()
         rows.append((f"{element if length else MANGLED[element[0]]} {kind}", *figures))
     print(f"sm_{arguments.architecture}: registers, bytes of shared memory, of local memory, and of spills")
