@@ -357,8 +357,8 @@ std::vector<Protocol> protocols() {
     add("Simple, batches" + where, "Interpreter.h: publicationOf, returnSlots", batches(peers), false);
     add("Simple, two calls" + where, "Interpreter.h: storeCounters", calls(peers), hasTable);
     add("forwarding" + where, "Interpreter.h: runStep", forwarding(peers), hasTable);
-    add("Direct" + where, "design", direct(peers), hasTable);
-    add("Direct, start" + where, "design", handshake(peers), hasTable);
+    add("Direct" + where, "ProgramImage.h: sendDirectly; Interpreter.h: runStep", direct(peers), hasTable);
+    add("Direct, start" + where, "planned", handshake(peers), hasTable);
     add("LL" + where, "LowLatency.h", lowLatency(peers), hasTable);
   }
   add("Direct, chain with a message of LL", "not used", directAfterLL());
