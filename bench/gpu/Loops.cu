@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(threads, 1) moveLikeGc3(gc3::kernel::Motion gi
   }
   __syncthreads();
   gc3::kernel::PtxMachine machine;
-  Loop::move(machine, motion, Loop::sidesOf(motion, run));
+  Loop::move(machine, motion, Loop::sidesOf(machine, motion, run));
 }
 
 __device__ float4 sum(const float4 &a, const float4 &b) {

@@ -29,18 +29,17 @@ inline constexpr uint32_t cachedSteps = 64;
 /// constant, so a division would dominate the time of a short step.
 struct ConnectionCursor {
   uint64_t messages = 0; ///< number of messages since the connection was created
-  uint64_t slotUses = 0; ///< number of messages that have used slot `next`
   uint32_t next = 0;     ///< slot of the next message
 
   GC3_DEVICE void begin(uint64_t before, uint32_t slots) {
     messages = before;
-    slotUses = before / slots;
-    next = static_cast<uint32_t>(before - slotUses * slots);
+    const bool isPower = (slots & (slots - 1)) == 0;
+    next = static_cast<uint32_t>(isPower ? before & (slots - 1) : before % slots);
   }
   GC3_DEVICE void advance(uint32_t slots) {
     ++messages;
     if (++next == slots)
-      next = 0, ++slotUses;
+      next = 0;
   }
   GC3_DEVICE uint32_t previous(uint32_t slots) const { return next == 0 ? slots - 1 : next - 1; }
 };
@@ -103,9 +102,9 @@ private:
   GC3_DEVICE bool runTiles() {
     for (; tile != call.tiles; ++tile) {
       for (uint32_t first = 0; first < image.stepCount; first += cachedSteps) {
-        if (tile == 0 || image.stepCount > cachedSteps)
+        if (image.stepCount > cachedSteps && tile + first != 0)
           loadSteps(first);
-        else
+        else if (tile != 0)
           aimSteps();
         const uint32_t end = first + cachedSteps < image.stepCount ? first + cachedSteps : image.stepCount;
         for (stepNumber = first; stepNumber != end; ++stepNumber)
@@ -116,17 +115,20 @@ private:
     return true;
   }
 
-  /// Loads the block's record and its counters.
+  /// Loads the block's record, its counters and its first steps. The loads of counters are in flight together with
+  /// those of steps.
   GC3_DEVICE void loadBlock() {
     if (leads)
       shared.block = call.blocks[machine.block()];
     machine.barrier();
     tilesBefore = *image.tiles;
-    if (image.out.sent)
-      sent.begin(*image.out.sent, call.slots);
-    if (image.in.received)
-      received.begin(*image.in.received, call.slots);
-    returned = received.messages;
+    const uint64_t sentBefore = image.out.sent ? *image.out.sent : 0;
+    const uint64_t receivedBefore = image.in.received ? *image.in.received : 0;
+    if (call.tiles != 0)
+      loadSteps(0);
+    sent.begin(sentBefore, call.slots);
+    received.begin(receivedBefore, call.slots);
+    returned = receivedBefore;
   }
 
   GC3_DEVICE void storeCounters() {
@@ -184,28 +186,33 @@ private:
     machine.barrier();
   }
 
-  /// Computes as much as possible before it waits, and before the barrier after the data, because the time of a short
-  /// step is the time of the instructions after these points.
+  /// Computes as much as possible before it waits, because the time of a short step is the time of the instructions
+  /// after the wait. So it also counts the step's messages before it moves them.
   GC3_DEVICE bool runStep(const CachedStep &step) {
     const OpcodeFlags flags = step.image.flags;
     const Motion motion = motionOf(flags);
     typename Simply::Sides sides{};
     if (P == Protocol::Simple || flags.isLocal())
-      sides = Simply::sidesOf(motion, step.run);
-    if (!awaitDependencies(step, flags))
+      sides = Simply::sidesOf(machine, motion, step.run);
+    const bool needsSlot = flags.sends() && sendable == 0;
+    const bool hasOneRun = step.first.slots == step.image.count;
+    countMessages(flags);
+    const Publication due = publicationOf(step.image, flags);
+    if (!awaitDependencies(step, flags, needsSlot))
       return false;
     recordBegin();
-    const bool going = moveData(step, motion, sides);
+    const bool going = moveData(step, motion, sides, hasOneRun);
+    if (!endData(going))
+      return false;
+    publish(step, due);
+    return true;
+  }
+
+  GC3_DEVICE void countMessages(const OpcodeFlags &flags) {
     if (flags.sends())
       sent.advance(call.slots), --sendable;
     if (flags.receives())
       received.advance(call.slots);
-    const Publication due = publicationOf(step.image, flags);
-    if (!endData(going))
-      return false;
-    recordEnd();
-    publish(due);
-    return true;
   }
 
   GC3_DEVICE Motion motionOf(const OpcodeFlags &flags) const {
@@ -226,21 +233,17 @@ private:
     if (isTraced)
       traceRecord() = {stepNumber, tile, machine.now(), 0};
   }
-  GC3_DEVICE void recordEnd() {
-    if (isTraced)
-      traceRecord().end = machine.now();
-  }
 
   /// Moves the data of a step. `sides` are those of the first run. Returns false after a stop.
-  GC3_DEVICE bool moveData(const CachedStep &step, const Motion &motion, typename Simply::Sides sides) {
+  GC3_DEVICE bool moveData(const CachedStep &step, const Motion &motion, typename Simply::Sides sides, bool hasOneRun) {
     if constexpr (P != Protocol::Simple)
       if (!motion.flags.isLocal())
         return moveMessage(step, motion);
     for (uint32_t done = step.first.slots;;) {
       Simply::move(machine, motion, sides);
-      if (done == step.image.count)
+      if (hasOneRun || done == step.image.count)
         return true;
-      sides = Simply::sidesOf(motion, runOf(step, done));
+      sides = Simply::sidesOf(machine, motion, runOf(step, done));
     }
   }
 
@@ -275,8 +278,8 @@ private:
     }
   }
 
-  /// Returns dependency `number` of a step: first its waits, then the message's arrival (Simple only), then a free
-  /// slot.
+  /// Returns dependency `number` of a step, whose messages are counted: first its waits, then the message's arrival
+  /// (Simple only), then a free slot.
   GC3_DEVICE WaitCondition dependency(const CachedStep &step, uint32_t number) const {
     if (number < step.image.waitCount) {
       const WaitImage wait = number == 0 ? step.wait : image.waits[step.image.firstWait + number];
@@ -294,13 +297,13 @@ private:
   GC3_DEVICE WaitCondition messageArrival() const {
     if constexpr (Machine::hasNetwork)
       if (image.in.network)
-        return {nullptr, received.slotUses + 1, Waiting::Message, Scope::System,
-                signalOfSlot(image.in.network->arrived, received.next)};
-    return {image.in.arrived, received.messages + 1, Waiting::Message, call.peers, {}};
+        return {nullptr, (received.messages - 1) / call.slots + 1, Waiting::Message, Scope::System,
+                signalOfSlot(image.in.network->arrived, received.previous(call.slots))};
+    return {image.in.arrived, received.messages, Waiting::Message, call.peers, {}};
   }
 
   GC3_DEVICE WaitCondition slotAvailable() const {
-    const uint64_t least = sent.messages + 1 > call.slots ? sent.messages + 1 - call.slots : 0;
+    const uint64_t least = sent.messages > call.slots ? sent.messages - call.slots : 0;
     if constexpr (Machine::hasNetwork)
       if (image.out.network)
         return {nullptr, least, Waiting::Slot, Scope::System, image.out.network->freed};
@@ -311,8 +314,7 @@ private:
 
   /// Waits for all dependencies of a step. Lane 0 of each warp polls. Dependencies are assigned to warps round-robin.
   /// Does not poll for a free slot if an earlier poll has seen one. Returns false after a stop.
-  GC3_DEVICE bool awaitDependencies(const CachedStep &step, const OpcodeFlags &flags) {
-    const bool needsSlot = flags.sends() && sendable == 0;
+  GC3_DEVICE bool awaitDependencies(const CachedStep &step, const OpcodeFlags &flags, bool needsSlot) {
     const uint32_t dependencies = step.image.waitCount + (Messages::countsArrivals && flags.receives()) + needsSlot;
     if (dependencies == 0)
       return true;
@@ -343,36 +345,47 @@ private:
     return true;
   }
 
-  /// What the leader publishes after a step: the message's arrival (Simple only: in LL and LL128 the message itself has
-  /// flags), free slots, and the step. Slots are returned in batches, because each return costs a fence, which
-  /// completes all reads of the slots.
+  /// What the leader does after a step, as bits: it records the step's end, and publishes the message's arrival (Simple
+  /// only: in LL and LL128 the message itself has flags), free slots, and the step. Slots are returned in batches,
+  /// because each return costs a fence, which completes all reads of the slots.
+  ///
+  /// If the fence has system scope, `bits` has `system`.
   struct Publication {
-    bool arrival, slots, step;
-    uint32_t count; ///< slots of the message
+    uint32_t bits;
+    uint64_t *arrived; ///< SendEnd::arrived, loaded before the step waits
   };
+  static constexpr uint32_t arrivalDue = 1, slotsDue = 2, stepDue = 4, recordDue = 8, systemFence = 16;
 
+  /// Returns what is due after a step, whose messages are counted.
   GC3_DEVICE Publication publicationOf(const StepImage &step, const OpcodeFlags &flags) const {
     if (!leads)
       return {};
-    return {Messages::countsArrivals && flags.sends(),
-            flags.receives() && received.messages - returned >= image.in.batch, step.isAwaited, step.count};
+    const uint32_t messages = (Messages::countsArrivals && flags.sends() ? arrivalDue : 0) |
+                              (flags.receives() && received.messages - returned >= image.in.batch ? slotsDue : 0);
+    return {messages | (messages != 0 && call.peers == Scope::System ? systemFence : 0) |
+                (step.isAwaited ? stepDue : 0) | (isTraced ? recordDue : 0),
+            image.out.arrived};
   }
 
-  GC3_DEVICE void publish(const Publication &due) {
-    if (!(due.arrival || due.slots || due.step))
+  GC3_DEVICE void publish(const CachedStep &step, const Publication &due) {
+    if (due.bits == 0)
       return;
-    machine.fence(due.arrival || due.slots ? call.peers : Scope::Gpu);
-    if (due.arrival)
-      signalArrival(due.count);
-    if (due.slots)
+    if (due.bits & recordDue)
+      traceRecord().end = machine.now();
+    if (due.bits == recordDue)
+      return;
+    machine.fence(due.bits & systemFence ? Scope::System : Scope::Gpu);
+    if (due.bits & arrivalDue)
+      signalArrival(due.arrived, step.image.count);
+    if (due.bits & slotsDue)
       returnSlots();
-    if (due.step)
+    if (due.bits & stepDue)
       machine.publish(image.progress + image.block, (tilesBefore + tile) * image.stepCount + stepNumber + 1,
                       Scope::Gpu);
   }
 
   /// Signals that the last message is written. The caller must have executed a fence.
-  GC3_DEVICE void signalArrival([[maybe_unused]] uint32_t slotCount) {
+  GC3_DEVICE void signalArrival(uint64_t *arrived, [[maybe_unused]] uint32_t slotCount) {
     if constexpr (Machine::hasNetwork)
       if (image.out.network) {
         const NetworkSend &network = *image.out.network;
@@ -382,7 +395,7 @@ private:
                     signalOfSlot(network.arrived, last));
         return;
       }
-    machine.publish(image.out.arrived, sent.messages, call.peers);
+    machine.publish(arrived, sent.messages, call.peers);
   }
 
   /// Returns the slots of all received messages. The caller must have executed a fence.

@@ -21,15 +21,15 @@ public:
     std::byte *store, *send;
     uint64_t bytes;
     bool isAligned; ///< all addresses and `bytes` are multiples of a pack
+    bool isShort;   ///< also, no thread of the block moves more than one pack
   };
 
-  static GC3_DEVICE Sides sidesOf(const Motion &motion, const TileRun &run) {
+  static GC3_DEVICE Sides sidesOf(const Machine &machine, const Motion &motion, const TileRun &run) {
     const OpcodeFlags flags = motion.flags;
-    std::byte *send = flags.sendsDirectly() ? run.atPeer
-                      : flags.sends()       ? motion.message.out + run.inMessage
-                                            : nullptr;
+    std::byte *send = flags.sendsDirectly() ? run.atPeer : flags.sends() ? motion.message.out + run.inMessage : nullptr;
     const uint64_t places =
         address(run.source) | address(run.target) | address(run.atPeer) | run.inMessage; // FIFO slots are aligned
+    const bool isAligned = (places | run.bytes) % sizeof(Pack) == 0;
     return {flags.readsSlot()     ? motion.message.in + run.inMessage
             : flags.accumulates() ? run.target
                                   : run.source,
@@ -37,12 +37,15 @@ public:
             flags.writes() ? run.target : send,
             send,
             run.bytes,
-            (places | run.bytes) % sizeof(Pack) == 0};
+            isAligned,
+            isAligned && run.bytes <= machine.threads() * sizeof(Pack)};
   }
 
   static GC3_DEVICE void move(Machine &machine, const Motion &motion, const Sides &sides) {
     const OpcodeFlags flags = motion.flags;
     const bool both = flags.writes() && flags.sends();
+    if (sides.isShort)
+      return moveShort(machine, motion, sides);
     if (flags.reduces())
       both ? choose<true, true>(machine, motion.op, sides) : choose<true, false>(machine, motion.op, sides);
     else if (both)
@@ -53,6 +56,24 @@ public:
 
 private:
   static constexpr uint32_t elementBytes = Arithmetic::elementBytes;
+
+  /// Moves a short run. One function for all opcodes and operations has less code than move(), and a short step takes
+  /// as long as it takes to load and execute its instructions.
+  static GC3_DEVICE void moveShort(Machine &machine, const Motion &motion, const Sides &sides) {
+    const OpcodeFlags flags = motion.flags;
+    const bool inPlace = !flags.reduces() && sides.first == sides.store;
+    const uint32_t at = machine.thread() * static_cast<uint32_t>(sizeof(Pack));
+    if (at >= static_cast<uint32_t>(sides.bytes) || inPlace)
+      return;
+    Pack value = machine.template load<sizeof(Pack)>(sides.first + at);
+    if (flags.reduces()) {
+      const Pack other = machine.template load<sizeof(Pack)>(sides.second + at);
+      withConstant(motion.op, [&](Operation constant) { value = combine<Arithmetic>(constant, value, other); });
+    }
+    machine.template store<sizeof(Pack)>(sides.store + at, value);
+    if (flags.writes() && flags.sends())
+      machine.template store<sizeof(Pack)>(sides.send + at, value);
+  }
 
   /// Moves packs if all sides have the same alignment. Otherwise moves the widest units in which they have the same.
   template <bool Reduces, bool Both>
@@ -122,11 +143,6 @@ private:
       begin = at - own;
     }
     const auto left = static_cast<uint32_t>(end - begin);
-    if (left <= width) {
-      if (const uint32_t at = machine.thread() * static_cast<uint32_t>(sizeof(Pack)); at < left)
-        units<sizeof(Pack), 1, Reduces, Both>(machine, op, sides, begin + at, 0);
-      return;
-    }
     const uint32_t each = (left + width - 1) / width * warpBytes; // bytes of a warp
     const uint32_t at = warp * each + lane;
     if (at < left)

@@ -105,7 +105,7 @@ TEST(Huge, runsMoveInWideUnits) {
   Accounts accounts{{{"target", base, bytes, false}, {"source", base + (uint64_t{1} << 40), bytes, false}}};
   CountingMachine machine(accounts, last, threads);
   using Simply = kernel::Simple<CountingMachine, NoArithmetic>;
-  Simply::move(machine, motion, Simply::sidesOf(motion, run));
+  Simply::move(machine, motion, Simply::sidesOf(machine, motion, run));
   const std::string each = std::to_string((units - 1) / threads + 1);
   EXPECT_EQ(accounts.text(), "target: " + each + " stores of 16; source: " + each + " loads of 16");
   EXPECT_EQ(accounts.all[0].end, bytes);

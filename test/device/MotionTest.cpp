@@ -76,7 +76,8 @@ public:
     if (flags.receives()) {
       Accounts uncounted;
       uncounted.all = {{"arrived", arrived.data(), arrived.size()}, {"slot", incoming.data(), incoming.size()}};
-      move(uncounted, Opcode::Send, {arrived.data(), nullptr, nullptr, shot.inMessage, shot.nominalBytes, shot.nominalBytes},
+      move(uncounted, Opcode::Send,
+           {arrived.data(), nullptr, nullptr, shot.inMessage, shot.nominalBytes, shot.nominalBytes},
            {nullptr, incoming.data(), 0, inNumber});
     }
     first = flags.receives() ? copyOf(arrived.data()) : copyOf(flags.accumulates() ? to : from);
@@ -125,7 +126,11 @@ private:
 
   std::vector<std::byte> copyOf(const std::byte *at) const { return {at, at + shot.bytes}; }
   kernel::TileRun runOfShot() const {
-    return {flags.reads() ? from : nullptr, flags.writes() ? to : nullptr, nullptr, shot.inMessage, shot.bytes,
+    return {flags.reads() ? from : nullptr,
+            flags.writes() ? to : nullptr,
+            nullptr,
+            shot.inMessage,
+            shot.bytes,
             shot.nominalBytes};
   }
 
@@ -134,7 +139,7 @@ private:
     for (uint32_t thread = 0; thread < shot.threads; ++thread) {
       CountingMachine machine(accounts, thread, shot.threads);
       if constexpr (P == Protocol::Simple)
-        Simply::move(machine, motion, Simply::sidesOf(motion, run));
+        Simply::move(machine, motion, Simply::sidesOf(machine, motion, run));
       else
         ASSERT_TRUE(Moves::move(machine, motion, run)) << "thread " << thread << " stopped";
     }
