@@ -38,7 +38,7 @@ MUTANTS = [
     ("batches leave one slot too few", "plan/ProgramImage.cpp", "slots - needed + 1)", "slots - needed + 2)"),
     ("loads the first steps again", "kernel/Interpreter.h", "image.steps[first + i]", "image.steps[i]"),
     ("batches leave too few slots", "plan/ProgramImage.cpp", "std::min(slots / 2, slots - needed + 1)", "slots"),
-    ("LL: one flag of two", "kernel/LowLatency.h", " | (static_cast<uint32_t>(pack[i].high >> 32) ^ flag)", ""),
+    ("LL: one flag of two", "kernel/LowLatency.h", " | (static_cast<uint32_t>(line.high >> 32) ^ flag)", ""),
     ("LL: waits for the first of several lines", "kernel/LowLatency.h", "differs |=", "if (i == 0) differs |="),
     ("LL: whole words in short slots", "kernel/LowLatency.h", "isWide ? run.bytes", "isWide ? run.nominalBytes"),
     ("LL: whole words anywhere", "kernel/LowLatency.h", "(address(run.source) | address(run.target)) % wordBytes == 0", "true"),
@@ -63,7 +63,7 @@ MUTANTS = [
     ("tiles begin at 32 bits", "kernel/TileRuns.h", "const uint64_t begin = tile * call.tileElements,", "const uint64_t begin = static_cast<uint32_t>(tile * call.tileElements),"),
     ("wide units up to 4 GiB", "kernel/Simple.h", "end - begin >= round", "static_cast<uint32_t>(end - begin) >= round"),
     ("counters: never stops", "kernel/Wait.h", "if (polls % pollsPerStopCheck == 0 && machine.loadStopWord(stop) != 0)", "if (!stop)"),
-    ("LL: never stops", "kernel/LowLatency.h", "if (polls % pollsPerStopCheck == 0 && machine.loadStopWord(motion.stop) != 0)", "if (false)"),
+    ("LL: never stops", "kernel/LowLatency.h", "if (polls++ % pollsPerStopCheck == 0 && machine.loadStopWord(motion.stop) != 0)", "if (false)"),
     ("LL128: never stops", "kernel/LL128.h", "if (polls % pollsPerStopCheck == 0 && !machine.warpAll(machine.loadStopWord(motion.stop) == 0))", "if (false)"),
     ("runs pass the ends of blocks", "kernel/TileRuns.h", "run.slots = run.slots < place.slots ? run.slots : place.slots;", ""),
 ]
