@@ -181,9 +181,9 @@ class Function:
                         queue.append(following)
         return [(path, [i for i in self.successors[block] if i not in body]) for block, path in best.items()]
 
-    def shortest_pass(self, header, events):
-        """The instructions of the shortest pass through a loop that have all events in this order. An event is a predicate
-        of an instruction. Complexity: blocks of the loop times events."""
+    def shortest_pass(self, header, events, avoid):
+        """The instructions of the shortest pass through a loop that has all events in this order, and no instruction to
+        avoid. An event is a predicate of an instruction. Complexity: blocks of the loop times events."""
         def walk(block, seen):
             for instruction in self.blocks[block]:
                 if seen < len(events) and events[seen](instruction):
@@ -194,7 +194,7 @@ class Function:
             length, block, seen, path = heapq.heappop(queue)
             if block == header and path and seen == len(events):
                 return [instruction for each in path for instruction in self.blocks[each]]
-            if (block, seen) in done or block == header and path:
+            if (block, seen) in done or block == header and path or any(map(avoid, self.blocks[block])):
                 continue
             done.add((block, seen))
             seen = walk(block, seen)
