@@ -61,7 +61,7 @@ MUTANTS = [
     ("slots begin at 32 bits", "kernel/TileRuns.h", "uint64_t begin = inside * slotElements;", "uint64_t begin = static_cast<uint32_t>(inside * slotElements);"),
     ("blocks begin at 32 bits", "kernel/TileRuns.h", "return {block * shape.blockElements + begin,", "return {static_cast<uint32_t>(block * shape.blockElements) + begin,"),
     ("tiles begin at 32 bits", "kernel/TileRuns.h", "const uint64_t begin = tile * call.tileElements,", "const uint64_t begin = static_cast<uint32_t>(tile * call.tileElements),"),
-    ("wide units up to 4 GiB", "kernel/Simple.h", "end - begin >= round", "static_cast<uint32_t>(end - begin) >= round"),
+    ("wide units up to 4 GiB", "kernel/Simple.h", "const uint64_t last = end - round + own", "const uint32_t last = static_cast<uint32_t>(end - round + own)"),
     ("counters: never stops", "kernel/Wait.h", "if (polls % pollsPerStopCheck == 0 && machine.loadStopWord(stop) != 0)", "if (!stop)"),
     ("LL: never stops", "kernel/LowLatency.h", "if (polls++ % pollsPerStopCheck == 0 && machine.loadStopWord(motion.stop) != 0)", "if (false)"),
     ("LL128: never stops", "kernel/LL128.h", "if (polls % pollsPerStopCheck == 0 && !machine.warpAll(machine.loadStopWord(motion.stop) == 0))", "if (false)"),
