@@ -123,25 +123,36 @@ private:
     return true;
   }
 
-  /// Loads lines until all their flags match. Returns false after a stop.
+  /// Loads lines until all their flags match. Polls only the last line, because polls of all lines would take bandwidth
+  /// from the senders. Returns false after a stop.
   template <uint32_t Unroll>
   static GC3_DEVICE bool receive(Machine &machine, const Motion &motion, const std::byte *from, Pack (&pack)[Unroll]) {
+    constexpr uint32_t apart = warpLanes * lineBytesLL, last = Unroll - 1;
     const auto flag = static_cast<uint32_t>(motion.message.inNumber);
-    for (uint32_t polls = 1;; ++polls) {
+    for (uint32_t polls = 1;;) {
       uint32_t differs = 0;
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
-        pack[i] = machine.loadFlagged(from + i * warpLanes * lineBytesLL);
+        pack[i] = machine.loadFlagged(from + i * apart);
       GC3_UNROLLED
       for (uint32_t i = 0; i < Unroll; ++i)
-        differs |=
-            (static_cast<uint32_t>(pack[i].low >> 32) ^ flag) | (static_cast<uint32_t>(pack[i].high >> 32) ^ flag);
+        differs |= difference(pack[i], flag);
       if (differs == 0)
         return true;
-      if (polls % pollsPerStopCheck == 0 && machine.loadStopWord(motion.stop) != 0)
-        return false;
-      machine.pause();
+      do {
+        if (polls++ % pollsPerStopCheck == 0 && machine.loadStopWord(motion.stop) != 0)
+          return false;
+        machine.pause();
+        pack[last] = machine.loadFlagged(from + last * apart);
+      } while (difference(pack[last], flag) != 0);
+      if (Unroll == 1)
+        return true;
     }
+  }
+
+  /// Returns 0 if both flags of a line match.
+  static GC3_DEVICE uint32_t difference(const Pack &line, uint32_t flag) {
+    return (static_cast<uint32_t>(line.low >> 32) ^ flag) | (static_cast<uint32_t>(line.high >> 32) ^ flag);
   }
 
   static GC3_DEVICE void send(Machine &machine, std::byte *line, Word word, uint32_t flag) {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the machine code of kernels: functions, basic blocks, and loops. Input: a cubin, and the path of nvdisasm."""
 import heapq
+import itertools
 import re
 import struct
 import subprocess
@@ -181,25 +182,27 @@ class Function:
                         queue.append(following)
         return [(path, [i for i in self.successors[block] if i not in body]) for block, path in best.items()]
 
-    def shortest_pass(self, header, events):
-        """The instructions of the shortest pass through a loop that have all events in this order. An event is a predicate
-        of an instruction. Complexity: blocks of the loop times events."""
-        def walk(block, seen):
+    def shortest_pass(self, header, events, avoid):
+        """The instructions of the shortest pass through a loop that has all events in this order, and no instruction to
+        avoid. An event is a predicate of an instruction and of the previous event's instruction. Complexity: blocks of the
+        loop times events."""
+        def walk(block, seen, last):
             for instruction in self.blocks[block]:
-                if seen < len(events) and events[seen](instruction):
-                    seen += 1
-            return seen
-        queue, done = [(0, header, 0, [])], set()
+                if seen < len(events) and events[seen](instruction, last):
+                    seen, last = seen + 1, instruction
+            return seen, last
+        order = itertools.count()
+        queue, done = [(0, next(order), header, 0, None, [])], set()
         while queue:
-            length, block, seen, path = heapq.heappop(queue)
+            length, _, block, seen, last, path = heapq.heappop(queue)
             if block == header and path and seen == len(events):
                 return [instruction for each in path for instruction in self.blocks[each]]
-            if (block, seen) in done or block == header and path:
+            if (block, seen) in done or block == header and path or any(map(avoid, self.blocks[block])):
                 continue
             done.add((block, seen))
-            seen = walk(block, seen)
+            seen, last = walk(block, seen, last)
             for following in self.loops[header].intersection(self.successors[block]):
-                heapq.heappush(queue, (length + len(self.blocks[block]), following, seen, path + [block]))
+                heapq.heappush(queue, (length + len(self.blocks[block]), next(order), following, seen, last, path + [block]))
         return []
 
 
