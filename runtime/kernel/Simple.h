@@ -36,9 +36,11 @@ public:
             (places | run.bytes) % sizeof(Pack) == 0};
   }
 
+  /// Moves the data of a run. If `Local`, the step sends nothing, so the kernel has no loops with two targets.
+  template <bool Local = false>
   static GC3_DEVICE void move(Machine &machine, const Motion &motion, const Sides &sides) {
     const OpcodeFlags flags = motion.flags;
-    const bool both = flags.writes() && flags.sends();
+    const bool both = !Local && flags.writes() && flags.sends();
     if (flags.reduces())
       both ? choose<true, true>(machine, motion.op, sides) : choose<true, false>(machine, motion.op, sides);
     else if (both)

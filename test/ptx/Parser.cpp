@@ -93,7 +93,7 @@ private:
   void readGlobal() {
     for (const char *directive : {".version", ".target", ".address_size", ".file"})
       if (text.compare(at, std::strlen(directive), directive) == 0) {
-        skipLine(), ++at, ++line;
+        skipLine(), ++at;
         return;
       }
     const string_view head = readUntil("{;");
@@ -165,7 +165,7 @@ private:
 
   void readStatement() {
     if (text.compare(at, 4, ".loc") == 0)
-      return skipLine(), void(++at), void(++line);
+      return skipLine(), void(++at);
     const size_t end = text.find_first_of(":;", at);
     if (text[at] == '$' && text[end] == ':') {
       labels[text.substr(at, end - at)] = static_cast<uint32_t>(kernel.code.size());
