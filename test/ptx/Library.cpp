@@ -100,6 +100,11 @@ Entry Library::clock() {
   return entry("GC3ScaleKernels", "Clock", "readClock");
 }
 
+Entry Library::motion(kernel::Protocol protocol, uint32_t elementBytes) {
+  return entry("MotionKernels", "Motion",
+               "ProtocolE" + std::to_string(static_cast<int>(protocol)) + "ELj" + std::to_string(elementBytes) + "E");
+}
+
 /// Appends a line for each kernel of which a thread has executed anything: the file, the kernel, and for each
 /// instruction its line, with a '-' before it if no thread has executed it.
 void Library::appendCoverage(const std::string &path) {

@@ -31,6 +31,8 @@ public:
   Entry multiply(core::ElementType type);
   Entry divide(core::ElementType type);
   Entry clock();
+  /// Returns the kernel that moves the data of a run for test/device/MotionTest.cpp.
+  Entry motion(kernel::Protocol protocol, uint32_t elementBytes);
 
   void appendCoverage(const std::string &path);
 

@@ -116,7 +116,7 @@ private:
 
   void readKernel(string_view head) {
     kernel = {};
-    scopes.clear(), symbols.clear(), labels.clear(), constants.clear(), branches.clear();
+    scopes.clear(), ranges.clear(), symbols.clear(), labels.clear(), constants.clear(), branches.clear();
     registers = 0;
     const size_t open = head.find('('), close = head.rfind(')');
     const size_t name = head.find(".entry") + 6;
@@ -186,12 +186,26 @@ private:
     else if (words[0] == ".param") // the argument or result of a call
       scopes.back()[std::string(words.back())] = registers++;
     else if (words[0] == ".reg")
-      for (size_t i = 2; i < words.size(); ++i) {
-        if (words[i].find('<') == string_view::npos) // else the first use of a name gives it a number
-          scopes.back()[std::string(words[i])] = registers++;
-      }
+      for (size_t i = 2; i < words.size(); ++i)
+        declareRegister(words[i]);
     else if (words[0] != ".pragma")
       fail("an unknown directive");
+  }
+
+  /// Declares a register, or a range such as %r<9>. The first use of a register of a range gives it a number.
+  void declareRegister(string_view name) {
+    const size_t count = name.find('<');
+    if (count == string_view::npos)
+      scopes.back()[std::string(name)] = registers++;
+    else
+      ranges[std::string(name.substr(0, count))] =
+          static_cast<uint32_t>(std::atoi(std::string(name.substr(count + 1)).c_str()));
+  }
+  bool isInRange(string_view name) const {
+    const size_t number = std::min(name.find_first_of("0123456789"), name.size());
+    const auto range = ranges.find(name.substr(0, number));
+    return range != ranges.end() && number < name.size() &&
+           static_cast<uint32_t>(std::atoi(std::string(name.substr(number)).c_str())) < range->second;
   }
 
   uint32_t constant(uint64_t value) {
@@ -209,7 +223,7 @@ private:
     for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
       if (const auto known = scope->find(name); known != scope->end())
         return known->second;
-    if (name[0] != '%' || name.find('.') != string_view::npos)
+    if (!isInRange(name))
       fail("unknown name '" + std::string(name) + "'");
     return scopes.front()[std::string(name)] = registers++;
   }
@@ -379,6 +393,7 @@ private:
     }
     for (const auto &[from, label] : branches) {
       const auto known = labels.find(label);
+      statementLine = kernel.code[from].line;
       if (known == labels.end())
         fail("unknown label '" + std::string(label) + "'");
       kernel.code[from].target = known->second;
@@ -392,9 +407,10 @@ private:
   size_t at = 0;
   uint32_t line = 1, statementLine = 1; ///< of `at`, and of the statement
   Module module;
-  // Of the kernel that is being read:
+  // The kernel that is being read:
   Kernel kernel;
   std::vector<Names> scopes; ///< registers by name; the first scope is the kernel's
+  Names ranges;              ///< numbers of registers with a common beginning of their names
   Names symbols, labels;     ///< places of variables, numbers of instructions
   std::map<uint64_t, uint32_t> constants;
   std::vector<std::pair<uint32_t, string_view>> branches;
