@@ -92,7 +92,7 @@ void runPtx(Gpu::Machine &machine, Running &running, const ptx::Entry &entry) {
 
 /// Returns the code of a thread: PTX if there is any, else the templates.
 std::function<void(Gpu::Machine &)> bodyFor(const Grid &grid, const std::shared_ptr<Running> &running) {
-  if (ptx::Library *library = ptx::Library::chosen())
+  if (ptx::Library *library = ptx::Library::chosen(); library && (!grid.overNetwork || library->hasNetwork()))
     return [running, entry = library->interpreter(grid.type, grid.protocol, grid.overNetwork)](Gpu::Machine &machine) {
       runPtx(machine, *running, entry);
     };

@@ -2,6 +2,7 @@
 #include "Library.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -86,6 +87,10 @@ Entry Library::interpreter(ElementType type, kernel::Protocol protocol, bool ove
   return overNetwork ? entry("GC3GinKernels" + name, "Kernels", "interpret")
                      : entry("GC3Kernels" + name, "Kernels",
                              "interpretILNS0_8ProtocolE" + std::to_string(static_cast<int>(protocol)));
+}
+
+bool Library::hasNetwork() const {
+  return std::filesystem::exists(folder + "/GC3GinKernelsFloat");
 }
 
 Entry Library::multiply(ElementType type) {

@@ -27,6 +27,8 @@ public:
   /// the end of the process, appends the executed instructions to the file that EMULATED_PTX_COVERAGE names.
   static Library *chosen();
 
+  /// Returns whether there is PTX of kernels over a network. There is none without NCCL's header for device code.
+  bool hasNetwork() const;
   Entry interpreter(core::ElementType type, kernel::Protocol protocol, bool overNetwork);
   Entry multiply(core::ElementType type);
   Entry divide(core::ElementType type);
