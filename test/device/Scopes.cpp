@@ -35,6 +35,7 @@ void Scopes::addExtents(const kernel::KernelArgs &call, uint32_t blocks) {
   for (const auto &[counter, scope] : scopes)
     if (const auto begin = reinterpret_cast<uintptr_t>(counter); begin != 0) // null: the network counts
       extents.push_back({begin, begin + sizeof *counter, false});
+  extents.push_back({reinterpret_cast<uintptr_t>(stop), reinterpret_cast<uintptr_t>(stop + 1), false});
   const uint64_t bytes = call.slots * call.slotBytes;
   for (uint32_t b = 0; b < blocks && protocol != kernel::Protocol::Simple; ++b)
     for (const std::byte *slots : {static_cast<const std::byte *>(call.blocks[b].out.slots), call.blocks[b].in.slots})
@@ -53,7 +54,8 @@ const Scopes::Extent *Scopes::extentAt(const void *at, uint32_t bytes) const {
 
 void Scopes::weak(const void *at, uint32_t bytes) const {
   if (const Extent *extent = extentAt(at, bytes))
-    throw Violation(extent->isMessage ? "a weak access to a message with flags" : "a weak access to a counter");
+    throw Violation(extent->isMessage ? "a weak access to a message with flags"
+                                      : "a weak access to a counter or to the stop word");
 }
 
 void Scopes::line(const void *at, kernel::Protocol of) const {

@@ -26,7 +26,7 @@ public:
   /// Reads the image of a launch of `blocks` blocks.
   Scopes(const kernel::KernelArgs &call, kernel::Protocol protocol, uint32_t blocks);
 
-  /// Checks that a plain load or store accesses no counter and no message with flags.
+  /// Checks that a plain load or store accesses no counter, no message with flags, and not the stop word.
   void weak(const void *at, uint32_t bytes) const;
   /// Checks that an access of a line of `of` is in a message, and that the launch uses this protocol.
   void line(const void *at, kernel::Protocol of) const;
@@ -46,7 +46,7 @@ private:
   /// published nothing at that scope.
   enum class Fence : uint8_t { None, Gpu, SystemUnused, System };
 
-  /// The place of a counter, or of a connection's messages with flags.
+  /// The place of a counter, of the stop word, or of a connection's messages with flags.
   struct Extent {
     uintptr_t begin, end;
     bool isMessage;

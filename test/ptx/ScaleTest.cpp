@@ -19,14 +19,15 @@ uint64_t addressOf(const void *at) {
   return reinterpret_cast<uintptr_t>(at);
 }
 
-/// Elements with random bits, from an address that is `misalignment` elements after a multiple of 16.
+/// Elements with random bits, half of them small numbers, from an address that is `misalignment` elements after a
+/// multiple of 16.
 struct Elements {
   Elements(ElementType type, uint64_t count, uint32_t misalignment, uint64_t seed)
       : bytes((count + misalignment) * core::elementSize(type)), memory(bytes / 16 + 1),
         offset(misalignment * core::elementSize(type)) {
     host::Random random(seed);
     for (Chunk &chunk : memory)
-      chunk = {random.next(), random.next()};
+      chunk = {random.next(), random.below(1 << 16)};
   }
   std::byte *begin() { return reinterpret_cast<std::byte *>(memory.data()) + offset; }
 
