@@ -2,8 +2,8 @@
 """Checks that the tests notice wrong PTX.
 
 mutants.py BUILD [BUNDLE...]: makes one change to the PTX of the float kernels at a time, in a folder beside that of BUILD.
-Nothing is compiled. Runs ptx-test, emulate on the bundles, and device-test with this PTX. Prints a table. Fails if there
-is a change that no test notices, except changes without an effect.
+Nothing is compiled. Runs ptx-test, emulate on the bundles, device-test and comm-test with this PTX. Prints a table. Fails if
+there is a change that no test notices, except changes without an effect.
 """
 import concurrent.futures
 import os
@@ -33,6 +33,9 @@ MUTANTS = [
     ("scope: the stop word within the GPU", SIMPLE, r"ld\.relaxed\.sys\.global\.u32", "ld.relaxed.gpu.global.u32", 0),
     ("scope: LL: a line within the GPU", LL, r"ld\.relaxed\.sys\.global\.v2", "ld.relaxed.gpu.global.v2", 0),
     ("scope: LL: a stored line within the GPU", LL, r"st\.relaxed\.sys\.global\.v2", "st.relaxed.gpu.global.v2", 0),
+    ("scope: a poll of another launch reaches the GPU", SIMPLE, r"ld\.acquire\.sys", "ld.acquire.gpu", 0),
+    ("scope: a message to another launch reaches the GPU", SIMPLE, r"st\.relaxed\.sys", "st.relaxed.gpu", 1),
+    ("scope: LL: a slot of another launch reaches the GPU", LL, r"st\.relaxed\.sys\.global\.u64", "st.relaxed.gpu.global.u64", 2),
     # Fences
     ("fence: none before the mark of a running block", SIMPLE, r"fence\.acq_rel\.sys;", "", 0),
     ("fence: none after a step", SIMPLE, r"fence\.acq_rel\.gpu;", "", 0),
@@ -47,6 +50,7 @@ MUTANTS = [
     ("kind: a volatile poll", SIMPLE, r"ld\.acquire\.gpu", "ld.volatile", 0),
     ("kind: LL: a weak poll", LL, r"ld\.acquire\.gpu\.global", "ld.global", 0),
     ("kind: a weak poll of a peer", NETWORK, r"ld\.acquire\.sys\.global", "ld.global", 0),
+    ("kind: a weak poll of another launch", SIMPLE, r"ld\.acquire\.sys\.global", "ld.global", 0),
     ("kind: a step is published weakly", SIMPLE, r"st\.relaxed\.gpu\.global", "st.global", 0),
     ("kind: the mark of a running block is weak", SIMPLE, r"st\.relaxed\.sys\.global", "st.global", 0),
     ("kind: a weak load of the stop word", SIMPLE, r"ld\.relaxed\.sys\.global\.u32", "ld.global.u32", 0),
@@ -141,7 +145,8 @@ def outcome_of(options, mutant):
     device, ptx = (os.path.join(options.build, "test", name) for name in ("device", "ptx"))
     tests = [("ptx-test", [os.path.join(ptx, "ptx-test"), "--gtest_filter=*/float", "--gtest_fail_fast"]),
              ("emulate", [os.path.join(device, "emulate"), "--type", "float", "--seeds", "4", *options.bundles]),
-             ("device-test", [os.path.join(device, "device-test"), "--gtest_filter=Device.*", "--gtest_fail_fast"])]
+             ("device-test", [os.path.join(device, "device-test"), "--gtest_filter=Device.*", "--gtest_fail_fast"]),
+             ("comm-test", [os.path.join(options.build, "test/comm/comm-test"), "--gtest_fail_fast"])]
     with tempfile.TemporaryDirectory() as folder:
         write(folder, os.path.join(options.build, "ptx"), mutant)
         for name, words in tests:
