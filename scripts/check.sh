@@ -64,6 +64,16 @@ step deep-random "the log has the program" python3 test/random/run.py --gc3c $gc
   --seeds 10000 --jobs "$(nproc)"
 step deep-device "the log has the program" python3 test/device/run.py --gc3c $gc3c --emulate build/release/test/device/emulate \
   --seeds 20 --random 100
+ptx=(env "EMULATED_PTX=$root/build/release/ptx" "EMULATED_PTX_COVERAGE=$root/build/release/ptx-coverage")
+rm -f build/release/ptx-coverage
+if [ -d build/release/ptx ]; then # nvcc was found
+  step deep-ptx "the log has the kernel" "${ptx[@]}" build/release/test/ptx/ptx-test
+  step deep-ptx-device "the log has the test" "${ptx[@]}" build/release/test/device/device-test
+  step deep-ptx-programs "the log has the program" "${ptx[@]}" python3 test/device/run.py --gc3c $gc3c \
+    --emulate build/release/test/device/emulate --seeds 20 --random 50
+  step deep-ptx-coverage "the log has the kernels" python3 test/ptx/coverage.py build/release/ptx-coverage --least 90
+  step deep-ptx-mutants "the log has the mutants that no test notices" python3 test/ptx/mutants.py build/release --jobs "$(nproc)"
+fi
 step deep-mutation "the log has the mutant" bash test/mutation/run.sh $gc3c build/release/test/mutation/mutation-table "$root" \
   --mutants 60 --random 600
 step deep-fuzz "build/asan-ubsan/test/fuzz/findings has the input" bash test/fuzz/run.sh --seconds 300

@@ -240,7 +240,7 @@ private:
       if (!motion.flags.isLocal())
         return moveMessage(step, motion);
     for (uint32_t done = step.first.slots;;) {
-      Simply::move(machine, motion, sides);
+      Simply::template move<P != Protocol::Simple>(machine, motion, sides);
       if (hasOneRun || done == step.image.count)
         return true;
       sides = Simply::sidesOf(machine, motion, runOf(step, done));

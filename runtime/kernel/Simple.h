@@ -41,9 +41,11 @@ public:
             isAligned && run.bytes <= machine.threads() * sizeof(Pack)};
   }
 
+  /// Moves the data of a run. If `Local`, the step sends nothing, so the kernel has no loops with two targets.
+  template <bool Local = false>
   static GC3_DEVICE void move(Machine &machine, const Motion &motion, const Sides &sides) {
     const OpcodeFlags flags = motion.flags;
-    const bool both = flags.writes() && flags.sends();
+    const bool both = !Local && flags.writes() && flags.sends();
     if (sides.isShort)
       return moveShort(machine, motion, sides);
     if (flags.reduces())

@@ -103,9 +103,11 @@ GC3_DEVICE Word loadWord(Machine &machine, const std::byte *at, uint32_t bytes) 
     return loadUnits<ElementBytes>(machine, at);
   }
   Word word = 0;
-  GC3_ROLLED
-  for (uint32_t i = 0; i < bytes; i += ElementBytes)
-    word |= static_cast<Word>(machine.template load<ElementBytes>(at + i)) << 8 * i;
+  if constexpr (ElementBytes < wordBytes) { // otherwise `bytes` is 0
+    GC3_ROLLED
+    for (uint32_t i = 0; i < bytes; i += ElementBytes)
+      word |= static_cast<Word>(machine.template load<ElementBytes>(at + i)) << 8 * i;
+  }
   return word;
 }
 
@@ -118,9 +120,11 @@ GC3_DEVICE void storeWord(Machine &machine, std::byte *at, Word word, uint32_t b
       return storeUnits<4>(machine, at, word);
     return storeUnits<ElementBytes>(machine, at, word);
   }
-  GC3_ROLLED
-  for (uint32_t i = 0; i < bytes; i += ElementBytes)
-    machine.template store<ElementBytes>(at + i, static_cast<Unit<ElementBytes>>(word >> 8 * i));
+  if constexpr (ElementBytes < wordBytes) {
+    GC3_ROLLED
+    for (uint32_t i = 0; i < bytes; i += ElementBytes)
+      machine.template store<ElementBytes>(at + i, static_cast<Unit<ElementBytes>>(word >> 8 * i));
+  }
 }
 
 /// Loads the first `bytes` bytes of a pack, like loadWord. `bytes` can exceed 16.

@@ -96,37 +96,41 @@ public:
 
   template <uint32_t G>
   kernel::Unit<G> load(const std::byte *at) {
-    return load<kernel::Unit<G>>(at, &Account::loads);
+    kernel::Unit<G> value{};
+    loadBytes(at, &value, G);
+    return value;
   }
   template <uint32_t G>
   void store(std::byte *at, const kernel::Unit<G> &value) {
-    store(at, value, &Account::stores);
+    storeBytes(at, &value, G);
   }
-  kernel::Pack loadFlagged(const std::byte *at) { return load<kernel::Pack>(at, &Account::flaggedLoads); }
-  kernel::Pack loadLine(const std::byte *at) { return load<kernel::Pack>(at, &Account::flaggedLoads); }
-  void storeFlagged(std::byte *at, const kernel::Pack &pack) { store(at, pack, &Account::flaggedStores); }
+  void loadBytes(const std::byte *at, void *value, uint32_t bytes) { load(at, value, bytes, &Account::loads); }
+  void storeBytes(std::byte *at, const void *value, uint32_t bytes) { store(at, value, bytes, &Account::stores); }
+  kernel::Pack loadFlagged(const std::byte *at) {
+    kernel::Pack pack{};
+    load(at, &pack, sizeof pack, &Account::flaggedLoads);
+    return pack;
+  }
+  kernel::Pack loadLine(const std::byte *at) { return loadFlagged(at); }
+  void storeFlagged(std::byte *at, const kernel::Pack &pack) { store(at, &pack, sizeof pack, &Account::flaggedStores); }
   void storeLine(bool hasLine, std::byte *at, const kernel::Pack &pack) {
     if (hasLine)
-      store(at, pack, &Account::flaggedStores);
+      storeFlagged(at, pack);
   }
 
 private:
-  template <typename U>
-  U load(const std::byte *at, Account::ByWidth Account::*accesses) {
-    U value{};
-    if (Account *account = accounts.at(at, sizeof(U))) {
-      account->note(account->*accesses, account->loaded, at, sizeof(U));
+  void load(const std::byte *at, void *value, uint32_t bytes, Account::ByWidth Account::*accesses) {
+    if (Account *account = accounts.at(at, bytes)) {
+      account->note(account->*accesses, account->loaded, at, bytes);
       if (account->isThere)
-        std::memcpy(&value, at, sizeof(U));
+        std::memcpy(value, at, bytes);
     }
-    return value;
   }
-  template <typename U>
-  void store(std::byte *at, const U &value, Account::ByWidth Account::*accesses) {
-    if (Account *account = accounts.at(at, sizeof(U))) {
-      account->note(account->*accesses, account->stored, at, sizeof(U));
+  void store(std::byte *at, const void *value, uint32_t bytes, Account::ByWidth Account::*accesses) {
+    if (Account *account = accounts.at(at, bytes)) {
+      account->note(account->*accesses, account->stored, at, bytes);
       if (account->isThere)
-        std::memcpy(at, &value, sizeof(U));
+        std::memcpy(at, value, bytes);
     }
   }
 

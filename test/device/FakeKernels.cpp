@@ -2,6 +2,7 @@
 #include "FakeKernels.h"
 
 #include "host/Reduce.h"
+#include "ptx/Alone.h"
 
 #include <algorithm>
 #include <cstring>
@@ -58,7 +59,21 @@ MoveArguments argumentsOf(const Launch &launch) {
   return arguments;
 }
 
+/// Runs the PTX of a kernel that scales elements.
+static void movePtx(ptx::Library &library, const Kernel &kernel, const MoveArguments &of) {
+  const auto addressOf = [](const void *at) { return reinterpret_cast<uint64_t>(at); };
+  std::vector<uint64_t> arguments{addressOf(of.to), addressOf(of.from), of.elements};
+  if (kernel.kind == Kernel::Kind::Multiply)
+    arguments.push_back(of.factor.bits), arguments.push_back(addressOf(of.factor.address));
+  else
+    arguments.push_back(of.contributions);
+  ptx::runAlone(kernel.kind == Kernel::Kind::Multiply ? library.multiply(kernel.type) : library.divide(kernel.type), 1,
+                32, arguments, [] { return uint64_t{0}; });
+}
+
 void move(const Kernel &kernel, const MoveArguments &of) {
+  if (ptx::Library *library = ptx::Library::chosen())
+    return movePtx(*library, kernel, of);
   if (kernel.kind == Kernel::Kind::Multiply)
     return host::multiply(kernel.type, of.to, of.from, of.elements, of.factor);
   std::memmove(of.to, of.from, of.elements * core::elementSize(kernel.type));

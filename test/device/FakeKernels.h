@@ -36,6 +36,7 @@ struct MoveArguments {
 
 /// Copies the arguments of a launch, as CUDA does.
 MoveArguments argumentsOf(const cuda::Launch &launch);
+/// Runs the kernel: its PTX if the environment variable EMULATED_PTX is set, else a function of the host.
 void move(const Kernel &kernel, const MoveArguments &of);
 
 } // namespace gc3::test

@@ -160,9 +160,12 @@ bool Gpu::releaseBarrier(uint32_t number) {
 
 /// Calls `released` in the last thread that arrives. Returns whether `holds` is true in any thread. The next barrier
 /// cannot complete before this thread has left this one.
-bool Gpu::barrier(uint32_t number, uint32_t thread, bool holds, const std::function<void()> &released) {
+bool Gpu::barrier(uint32_t number, uint32_t thread, bool reduces, bool holds, const std::function<void()> &released) {
   Block &block = blocks[number];
   const uint64_t epoch = block.epoch;
+  if (block.arrived != 0 && block.reduces != reduces)
+    throw Violation("threads of the block wait at a barrier of the other kind");
+  block.reduces = reduces;
   block.any |= holds;
   ++block.arrived;
   ++changes;
@@ -189,10 +192,14 @@ void Gpu::releaseVote(uint32_t number) {
   std::fill_n(asleep.begin() + firstLane(number), warpSize(number), 0);
 }
 
-bool Gpu::warpAll(uint32_t block, uint32_t thread, bool holds) {
+/// Returns whether `holds` is true in all lanes.
+bool Gpu::meet(uint32_t block, uint32_t thread, Meeting meeting, bool holds) {
   const uint32_t number = block * warpsPerBlock + thread / 32;
   Warp &warp = warps[number];
   const uint64_t vote = warp.votes;
+  if (warp.arrived != 0 && warp.meeting != meeting)
+    throw Violation("lanes of the warp wait at another instruction");
+  warp.meeting = meeting;
   warp.all &= holds;
   ++warp.arrived;
   asleep[block * threadsPerBlock + thread] = 1;

@@ -22,6 +22,7 @@
 #include <deque>
 #include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace gc3::test {
@@ -80,32 +81,40 @@ public:
 
     /// Copies the endpoint. The endpoint's network must outlive this object.
     void connect(const NetworkEnd &toNetwork) { end = toNetwork; }
-    /// From now on `ofLaunch` checks the scopes of this thread's fences and accesses. `ofLaunch` must outlive this
-    /// object.
+    /// From now on `ofLaunch` checks this thread's fences and accesses. A thread needs this call before all others.
+    /// `ofLaunch` must outlive this object.
     void check(Scopes &ofLaunch) { scopes = &ofLaunch; }
 
     uint32_t block() const { return ownBlock - first; }
     uint32_t thread() const { return ownThread; }
     uint32_t threads() const { return gpu.threadsPerBlock; }
-    void barrier() { barrierAny(false); }
-    bool barrierAny(bool holds) {
-      return gpu.barrier(ownBlock, ownThread, holds, [this] {
-        if (scopes)
-          scopes->passed(block());
-      });
+    void barrier() { barrier(false, false); }
+    bool barrierAny(bool holds) { return barrier(true, holds); }
+    bool warpAll(bool holds) { return gpu.meet(ownBlock, ownThread, Meeting::Vote, holds); }
+    /// Waits for all lanes of the warp. They are then converged, so that the next store of each lane is part of a line.
+    void warpSync() {
+      gpu.meet(ownBlock, ownThread, Meeting::Sync, true);
+      isConverged = true;
     }
-    bool warpAll(bool holds) { return gpu.warpAll(ownBlock, ownThread, holds); }
     void pause() { gpu.pause(); }
 
     template <uint32_t G>
     kernel::Unit<G> load(const std::byte *at) {
       kernel::Unit<G> value;
-      gpu.load(ownBlock, ownThread, at, &value, G);
+      loadBytes(at, &value, G);
       return value;
     }
     template <uint32_t G>
     void store(std::byte *at, const kernel::Unit<G> &value) {
-      gpu.store(ownBlock, ownThread, at, &value, G);
+      storeBytes(at, &value, G);
+    }
+    void loadBytes(const std::byte *at, void *value, uint32_t bytes) {
+      scopes->weak(at, bytes);
+      gpu.load(ownBlock, ownThread, at, value, bytes);
+    }
+    void storeBytes(std::byte *at, const void *value, uint32_t bytes) {
+      scopes->weak(at, bytes);
+      gpu.store(ownBlock, ownThread, at, value, bytes);
     }
     uint64_t acquire(const uint64_t *at, kernel::Scope scope) {
       scopes->acquired(at, scope);
@@ -119,15 +128,30 @@ public:
       scopes->published(block(), at, scope);
       gpu.store(ownBlock, ownThread, at, &value, sizeof value);
     }
-    kernel::Pack loadFlagged(const std::byte *at) { return gpu.loadStrong(at, true); }
+    kernel::Pack loadFlagged(const std::byte *at) {
+      scopes->line(at, kernel::Protocol::LL);
+      return gpu.loadStrong(at, true);
+    }
     void storeFlagged(std::byte *at, const kernel::Pack &pack) {
+      scopes->line(at, kernel::Protocol::LL);
       gpu.store(ownBlock, ownThread, at, &pack.low, 8);
       gpu.store(ownBlock, ownThread, at + 8, &pack.high, 8);
     }
-    kernel::Pack loadLine(const std::byte *at) { return gpu.loadStrong(at, false); }
+    kernel::Pack loadLine(const std::byte *at) {
+      scopes->line(at, kernel::Protocol::LL128);
+      return gpu.loadStrong(at, false);
+    }
     void storeLine(bool hasLine, std::byte *at, const kernel::Pack &pack) {
+      warpSync();
       if (hasLine)
-        gpu.storeLine(ownBlock, ownThread, at, pack);
+        storeConverged(at, pack);
+    }
+    /// Stores this lane's part of a line. The lanes must have converged since the lane's last such store.
+    void storeConverged(std::byte *at, const kernel::Pack &pack) {
+      scopes->line(at, kernel::Protocol::LL128);
+      if (!std::exchange(isConverged, false))
+        throw Violation("the lanes of the line have not converged before this store");
+      gpu.storeLine(ownBlock, ownThread, at, pack);
     }
     void put(uint32_t peer, const void *window, uint64_t to, uint64_t from, uint64_t bytes, kernel::Signal signal) {
       scopes->put(block());
@@ -142,10 +166,16 @@ public:
     }
     uint64_t readSignal(kernel::Signal signal) { return gpu.acquire(ownBlock, &signalOf(end.rank, signal)); }
     /// Loads atomically, because the host can write the word at the same time.
-    uint32_t loadStopWord(const uint32_t *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
+    uint32_t loadStopWord(const uint32_t *at) {
+      scopes->stopWord(at);
+      return __atomic_load_n(at, __ATOMIC_RELAXED);
+    }
     uint64_t now() { return Gpu::now(); }
 
   private:
+    bool barrier(bool reduces, bool holds) {
+      return gpu.barrier(ownBlock, ownThread, reduces, holds, [this] { scopes->passed(block()); });
+    }
     uint64_t &signalOf(uint32_t rank, kernel::Signal signal) {
       if (signal.context >= end.contexts || signal.id >= end.network->signalCount)
         std::abort(); // no such signal
@@ -154,6 +184,7 @@ public:
 
     Gpu &gpu;
     uint32_t first, ownBlock, ownThread;
+    bool isConverged = false;
     NetworkEnd end{};
     Scopes *scopes = nullptr;
   };
@@ -184,6 +215,7 @@ private:
     std::map<std::byte *, Line> lines;
     uint64_t epoch = 0;
     uint32_t arrived = 0;             ///< threads at the barrier
+    bool reduces = false;             ///< the kind of this barrier: whether it returns a disjunction
     bool any = false, result = false; ///< the disjunction that a barrier returns: so far, and of the last barrier
     uint32_t ended = 0;
   };
@@ -203,15 +235,18 @@ private:
     uint32_t firstBlock;
     uint32_t ended = 0; ///< number of threads that have ended
   };
+  /// An instruction for which all lanes of a warp wait.
+  enum class Meeting : uint8_t { Vote, Sync };
   struct Warp {
     uint32_t arrived = 0, ended = 0;
+    Meeting meeting{}; ///< of the lanes that have arrived
     bool all = true, result = true;
     uint64_t votes = 0;
   };
 
-  bool barrier(uint32_t block, uint32_t thread, bool holds, const std::function<void()> &released);
+  bool barrier(uint32_t block, uint32_t thread, bool reduces, bool holds, const std::function<void()> &released);
   bool releaseBarrier(uint32_t block);
-  bool warpAll(uint32_t block, uint32_t thread, bool holds);
+  bool meet(uint32_t block, uint32_t thread, Meeting meeting, bool holds);
   void releaseVote(uint32_t warp);
   uint32_t firstLane(uint32_t warp) const;
   void pause();

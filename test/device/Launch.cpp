@@ -3,6 +3,9 @@
 
 #include "host/Reduce.h"
 #include "kernel/Interpreter.h"
+#include "ptx/Library.h"
+#include "ptx/OnGpu.h"
+#include "ptx/Thread.h"
 
 #include <cstring>
 #include <memory>
@@ -41,11 +44,15 @@ struct Running {
   Scopes scopes;
 };
 
-template <uint32_t Bytes, Protocol P>
-void run(Gpu::Machine &machine, Running &running) {
+void prepare(Gpu::Machine &machine, Running &running) {
   machine.check(running.scopes);
   if (running.overNetwork)
     machine.connect(*static_cast<const NetworkEnd *>(running.call.blocks[machine.block()].network));
+}
+
+template <uint32_t Bytes, Protocol P>
+void run(Gpu::Machine &machine, Running &running) {
+  prepare(machine, running);
   kernel::Interpreter<Gpu::Machine, Arithmetic<Bytes>, P>(machine, running.shared[machine.block()], running.call).run();
 }
 
@@ -70,6 +77,30 @@ Body bodyFor(size_t bytes, Protocol protocol) {
   }
 }
 
+/// Executes PTX. Throws a Fault if nvcc and this compiler give the arguments or the shared memory different sizes.
+void runPtx(Gpu::Machine &machine, Running &running, const ptx::Entry &entry) {
+  if (entry.kernel->parameterBytes != sizeof(kernel::KernelArgs) ||
+      entry.kernel->sharedBytes != sizeof(kernel::BlockShared))
+    throw ptx::Fault(entry.module->path + ": the sizes of KernelArgs or BlockShared differ from those of the host");
+  prepare(machine, running);
+  ptx::OnGpu onGpu(machine);
+  const ptx::BlockMemory memory{std::as_bytes(std::span(&running.call, 1)),
+                                std::as_writable_bytes(std::span(&running.shared[machine.block()], 1)),
+                                static_cast<uint32_t>(running.shared.size())};
+  ptx::Thread(*entry.module, *entry.kernel, memory, onGpu).run();
+}
+
+/// Returns the code of a thread: PTX if there is any, else the templates.
+std::function<void(Gpu::Machine &)> bodyFor(const Grid &grid, const std::shared_ptr<Running> &running) {
+  if (ptx::Library *library = ptx::Library::chosen(); library && (!grid.overNetwork || library->hasNetwork()))
+    return [running, entry = library->interpreter(grid.type, grid.protocol, grid.overNetwork)](Gpu::Machine &machine) {
+      runPtx(machine, *running, entry);
+    };
+  return [running, body = bodyFor(core::elementSize(grid.type), grid.protocol)](Gpu::Machine &machine) {
+    body(machine, *running);
+  };
+}
+
 } // namespace
 
 uint32_t start(Gpu &gpu, const kernel::KernelArgs &call, const Grid &grid) {
@@ -79,14 +110,13 @@ uint32_t start(Gpu &gpu, const kernel::KernelArgs &call, const Grid &grid) {
                                         grid.overNetwork,
                                         {host::reduceKernel(grid.type, static_cast<core::ReduceOp>(call.op)), size},
                                         {},
-                                        {call, grid.blocks}});
+                                        {call, grid.protocol, grid.blocks}});
   running->shared.resize(grid.blocks);
   // A GPU does not clear shared memory. So fill it with a byte that makes an unlikely counter, flag or opcode.
   static_assert(std::is_trivially_copyable_v<kernel::BlockShared>);
   std::memset(running->shared.data(), 0xcd, running->shared.size() * sizeof(kernel::BlockShared));
-  return gpu.add({grid.blocks,
-                  [running, body = bodyFor(size, grid.protocol)](Gpu::Machine &machine) { body(machine, *running); },
-                  call.stop, [running] { HostArithmetic::current = &running->arithmetic; }});
+  return gpu.add(
+      {grid.blocks, bodyFor(grid, running), call.stop, [running] { HostArithmetic::current = &running->arithmetic; }});
 }
 
 bool launch(const kernel::KernelArgs &call, const Grid &grid, uint64_t seed, Gpu::Faults faults, uint32_t &stop) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the interpreter on the emulated GPU. The host's functions compute the reductions.
+// Runs the interpreter on the emulated GPU: its templates, with the host's functions for the reductions. If the
+// environment variable EMULATED_PTX names a folder, runs the PTX in this folder instead (ptx/Library.h).
 #pragma once
 
 #include "Gpu.h"

@@ -3,13 +3,12 @@
 // byte only as often as necessary, access no other byte, and use the expected widths.
 #include "BundleBuilder.h"
 #include "CountingMachine.h"
-#include "kernel/LL128.h"
-#include "kernel/LowLatency.h"
-#include "kernel/Simple.h"
+#include "MotionCall.h"
+#include "ptx/Library.h"
+#include "ptx/OnCounting.h"
 
 #include <array>
 #include <gtest/gtest.h>
-#include <type_traits>
 
 using namespace gc3;
 using namespace gc3::test;
@@ -29,20 +28,22 @@ struct Shot {
   uint32_t threads = 64;
 };
 
-/// A reduction that is not commutative: it subtracts bytes, whatever the element size.
-template <uint32_t ElementBytes>
-struct BytesArithmetic {
-  static constexpr uint32_t elementBytes = ElementBytes;
-  static std::byte combine(std::byte a, std::byte b) {
-    return static_cast<std::byte>(static_cast<uint8_t>(a) - static_cast<uint8_t>(b));
-  }
-  static kernel::Word combine(kernel::Operation, kernel::Word a, kernel::Word b) {
-    kernel::Word result = 0;
-    for (uint32_t shift = 0; shift < 64; shift += 8)
-      result |= static_cast<kernel::Word>(combine(std::byte(a >> shift & 0xff), std::byte(b >> shift & 0xff))) << shift;
-    return result;
-  }
-};
+/// Moves the data of a run with one thread. Runs the PTX of runtime/kernel if the environment variable EMULATED_PTX is
+/// set, else the templates. Returns false after a stop.
+template <Protocol P, uint32_t ElementBytes>
+bool moveRunOn(CountingMachine &machine, const kernel::Motion &motion, const kernel::TileRun &run) {
+  ptx::Library *library = ptx::Library::chosen();
+  if (!library)
+    return moveRun<P, ElementBytes>(machine, motion, run);
+  static const ptx::Entry entry = library->motion(P, ElementBytes);
+  uint32_t stopped = 0;
+  const MotionCall call{motion, run, &stopped};
+  EXPECT_EQ(entry.kernel->parameterBytes, sizeof call);
+  const ptx::BlockMemory memory{std::as_bytes(std::span(&call, 1)), {}, 1};
+  ptx::OnCounting counting(machine, stopped);
+  ptx::Thread(*entry.module, *entry.kernel, memory, counting).run();
+  return stopped == 0;
+}
 
 struct alignas(128) Memory : std::array<std::byte, 12288> {};
 Memory source, target, incoming, outgoing, arrived;
@@ -109,7 +110,7 @@ public:
     uint32_t stopped = 0;
     for (uint32_t thread = 0; thread < shot.threads; ++thread) {
       CountingMachine machine(none, thread, shot.threads);
-      stopped += !Moves::move(
+      stopped += !moveRunOn<P, ElementBytes>(
           machine, {flags, kernel::Operation::Sum, {incoming.data(), nullptr, inNumber, 0}, nullptr}, runOfShot());
     }
     return stopped;
@@ -117,12 +118,6 @@ public:
 
 private:
   static constexpr uint64_t inNumber = 7, outNumber = 9;
-  using Arithmetic = BytesArithmetic<ElementBytes>;
-  using Simply = kernel::Simple<CountingMachine, Arithmetic>;
-  using Moves =
-      std::conditional_t<P == Protocol::Simple, Simply,
-                         std::conditional_t<P == Protocol::LL, kernel::LowLatency<CountingMachine, Arithmetic>,
-                                            kernel::LL128<CountingMachine, Arithmetic>>>;
 
   std::vector<std::byte> copyOf(const std::byte *at) const { return {at, at + shot.bytes}; }
   kernel::TileRun runOfShot() const {
@@ -138,10 +133,7 @@ private:
     const kernel::Motion motion{kernel::OpcodeFlags(opcode), kernel::Operation::Sum, message, nullptr};
     for (uint32_t thread = 0; thread < shot.threads; ++thread) {
       CountingMachine machine(accounts, thread, shot.threads);
-      if constexpr (P == Protocol::Simple)
-        Simply::move(machine, motion, Simply::sidesOf(machine, motion, run));
-      else
-        ASSERT_TRUE(Moves::move(machine, motion, run)) << "thread " << thread << " stopped";
+      ASSERT_TRUE((moveRunOn<P, ElementBytes>(machine, motion, run))) << "thread " << thread << " stopped";
     }
   }
 
@@ -170,7 +162,7 @@ private:
 
   void expectValues() {
     for (uint64_t i = 0; flags.reduces() && i < shot.bytes; ++i)
-      first[i] = Arithmetic::combine(first[i], second[i]);
+      first[i] = static_cast<std::byte>(static_cast<uint8_t>(first[i]) - static_cast<uint8_t>(second[i]));
     EXPECT_TRUE(!flags.writes() || std::equal(first.begin(), first.end(), to)) << "the target has other bytes";
     if (!flags.sends())
       return;

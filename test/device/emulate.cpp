@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// emulate [--first SEED] [--seeds N] BUNDLE...: runs every program of the bundles N times on the emulated GPU. The seed
-// of a run determines its element type, operation, protocol, count, FIFO slots and number of threads. Prints the first
-// failure and the command that repeats it.
+// emulate [--first SEED] [--seeds N] [--type TYPE] BUNDLE...: runs every program of the bundles N times on the emulated
+// GPU. The seed of a run determines its element type, operation, protocol, count, FIFO slots and number of threads.
+// With --type, all runs have this element type. Prints the first failure and the command that repeats it.
 #include "Emulation.h"
 
 #include "core/Layout.h"
@@ -11,8 +11,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <string_view>
 
 using namespace gc3;
+
+static std::optional<core::ElementType> typeNamed(std::string_view name) {
+  for (uint32_t type = 0; type < core::elementTypeCount; ++type)
+    if (name == elementTypeName(static_cast<core::ElementType>(type)))
+      return static_cast<core::ElementType>(type);
+  return std::nullopt;
+}
 
 static test::EmulationOptions choose(const bundle::fbs::Program &program, uint64_t seed) {
   host::Random random(seed);
@@ -41,6 +50,7 @@ static test::EmulationOptions choose(const bundle::fbs::Program &program, uint64
 int main(int argc, char **argv) {
   uint64_t first = 1, seeds = 10;
   unsigned runs = 0;
+  std::optional<core::ElementType> type;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
       seeds = std::strtoull(argv[++i], nullptr, 10);
@@ -50,6 +60,12 @@ int main(int argc, char **argv) {
       first = std::strtoull(argv[++i], nullptr, 10);
       continue;
     }
+    if (std::strcmp(argv[i], "--type") == 0 && i + 1 < argc) {
+      type = typeNamed(argv[++i]);
+      if (!type)
+        return std::fprintf(stderr, "unknown type '%s'\n", argv[i]), 2;
+      continue;
+    }
     std::unique_ptr<bundle::BundleFile> file;
     if (bundle::BundleStatus status = bundle::BundleFile::open(argv[i]).moveTo(file); !status.ok())
       return std::fprintf(stderr, "%s: %s\n", argv[i], status.message.c_str()), 2;
@@ -57,16 +73,17 @@ int main(int argc, char **argv) {
       for (uint64_t run = 0; run != seeds; ++run, ++runs) {
         const uint64_t seed = first + runs; // different programs use different seeds
         test::EmulationOptions options = choose(file->program(program), seed);
+        options.type = type.value_or(options.type);
         if (std::string problem = test::emulate(*file, program, options); !problem.empty()) {
           std::printf("%s, program %u: %s %s, protocol %u, %u slots of %llu bytes, count %llu, %u threads, off by %u, "
                       "%u %% over the network, "
-                      "first message %llu: %s\nrepeat: emulate --first %llu --seeds 1 %s\n",
+                      "first message %llu: %s\nrepeat: emulate --first %llu --seeds 1 --type %s %s\n",
                       argv[i], program, elementTypeName(options.type), reduceOpName(options.op),
                       static_cast<unsigned>(options.sizes.protocol), options.sizes.slots,
                       static_cast<unsigned long long>(options.sizes.slotBytes),
                       static_cast<unsigned long long>(options.count), options.threads, options.misalignment,
                       options.overNetwork, static_cast<unsigned long long>(options.firstMessage), problem.c_str(),
-                      static_cast<unsigned long long>(seed), argv[i]);
+                      static_cast<unsigned long long>(seed), elementTypeName(options.type), argv[i]);
           return 1;
         }
       }
