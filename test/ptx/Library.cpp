@@ -50,10 +50,10 @@ void appendChosenCoverage() {
 
 Library *Library::chosen() {
   static Library *const library = [] {
-    const char *folder = std::getenv("EMULATED_PTX");
-    if (folder)
+    const char *chosen = std::getenv("EMULATED_PTX");
+    if (chosen)
       std::atexit(appendChosenCoverage);
-    return folder ? new Library(folder) : nullptr; // never destroyed: threads can launch while the process exits
+    return chosen ? new Library(chosen) : nullptr; // never destroyed: threads can launch while the process exits
   }();
   return library;
 }

@@ -42,11 +42,11 @@ class Parser {
 public:
   Parser(std::string path, const std::string &text) : text(text) {
     module.path = std::move(path);
-    for (size_t at = 0; at < text.size();) {
-      const size_t end = std::min(text.find('\n', at), text.size());
-      const size_t begin = std::min(text.find_first_not_of(blanks, at), end);
+    for (size_t next = 0; next < text.size();) {
+      const size_t end = std::min(text.find('\n', next), text.size());
+      const size_t begin = std::min(text.find_first_not_of(blanks, next), end);
       module.lines.push_back(text.substr(begin, end - begin));
-      at = end + 1;
+      next = end + 1;
     }
   }
 
