@@ -79,10 +79,10 @@ public:
   }
 
 private:
-  /// Kernels of protocols with flags also need registers for lines, so their local steps have fewer loads in flight.
-  static constexpr uint32_t loads = P == Protocol::Simple && !Machine::hasNetwork ? 8
-                                    : Arithmetic::elementBytes == 1               ? 4
-                                                                                  : 6;
+  /// Most loads of each source in flight, so that no kernel spills registers. Kernels of protocols with flags also need
+  /// registers for lines.
+  static constexpr bool hasFewRegisters = P != Protocol::Simple || Machine::hasNetwork;
+  static constexpr uint32_t loads = Arithmetic::elementBytes == 1 ? (hasFewRegisters ? 4 : 6) : hasFewRegisters ? 6 : 8;
   using Simply = Simple<Machine, Arithmetic, loads>;
   using Messages = std::conditional_t<
       P == Protocol::Simple, Simply,
