@@ -31,10 +31,9 @@ struct ConnectionCursor {
   uint64_t messages = 0; ///< number of messages since the connection was created
   uint32_t next = 0;     ///< slot of the next message
 
-  GC3_DEVICE void begin(uint64_t before, uint32_t slots) {
-    messages = before;
+  GC3_DEVICE void begin(uint32_t slots) {
     const bool isPower = (slots & (slots - 1)) == 0;
-    next = static_cast<uint32_t>(isPower ? before & (slots - 1) : before % slots);
+    next = static_cast<uint32_t>(isPower ? messages & (slots - 1) : messages % slots);
   }
   GC3_DEVICE void advance(uint32_t slots) {
     ++messages;
@@ -83,6 +82,7 @@ private:
   /// registers for lines.
   static constexpr bool hasFewRegisters = P != Protocol::Simple || Machine::hasNetwork;
   static constexpr uint32_t loads = Arithmetic::elementBytes == 1 ? (hasFewRegisters ? 4 : 6) : hasFewRegisters ? 6 : 8;
+  static constexpr bool mayBeDirect = P == Protocol::Simple && !Machine::hasNetwork;
   using Simply = Simple<Machine, Arithmetic, loads>;
   using Messages = std::conditional_t<
       P == Protocol::Simple, Simply,
@@ -102,10 +102,12 @@ private:
   GC3_DEVICE bool runTiles() {
     for (; tile != call.tiles; ++tile) {
       for (uint32_t first = 0; first < image.stepCount; first += cachedSteps) {
-        if (image.stepCount > cachedSteps && tile + first != 0)
+        if (tile == 0 || image.stepCount > cachedSteps)
           loadSteps(first);
-        else if (tile != 0)
+        else
           aimSteps();
+        if (tile + first == 0)
+          beginConnections();
         const uint32_t end = first + cachedSteps < image.stepCount ? first + cachedSteps : image.stepCount;
         for (stepNumber = first; stepNumber != end; ++stepNumber)
           if (!runStep(shared.steps[stepNumber - first]))
@@ -115,20 +117,23 @@ private:
     return true;
   }
 
-  /// Loads the block's record, its counters and its first steps. The loads of counters are in flight together with
-  /// those of steps.
+  /// Loads the block's record and its counters. Does not use the counters, so that their loads are in flight together
+  /// with those of the first steps.
   GC3_DEVICE void loadBlock() {
     if (leads)
       shared.block = call.blocks[machine.block()];
     machine.barrier();
     tilesBefore = *image.tiles;
-    const uint64_t sentBefore = image.out.sent ? *image.out.sent : 0;
-    const uint64_t receivedBefore = image.in.received ? *image.in.received : 0;
-    if (call.tiles != 0)
-      loadSteps(0);
-    sent.begin(sentBefore, call.slots);
-    received.begin(receivedBefore, call.slots);
-    returned = receivedBefore;
+    if (image.out.sent)
+      sent.messages = *image.out.sent;
+    if (image.in.received)
+      returned = received.messages = *image.in.received;
+  }
+
+  /// Finds the slots of the next messages.
+  GC3_DEVICE void beginConnections() {
+    sent.begin(call.slots);
+    received.begin(call.slots);
   }
 
   GC3_DEVICE void storeCounters() {
@@ -171,7 +176,7 @@ private:
     const TilePart part = tilePart(call, Arithmetic::elementBytes, tile);
     for (uint32_t i = machine.thread(); i < steps; i += machine.threads()) {
       const StepImage step = image.steps[first + i];
-      const SlotRun run = slotRun(call, image.rank, Arithmetic::elementBytes, step, 0);
+      const SlotRun run = slotRun<mayBeDirect>(call, image.rank, Arithmetic::elementBytes, step, 0);
       shared.steps[i] = {inTile(run, part, 0), step, step.waitCount == 0 ? WaitImage{} : image.waits[step.firstWait],
                          run};
     }
@@ -263,7 +268,7 @@ private:
 
   /// Returns the run that begins at slot `done` of a step, in the current tile. Adds the run's slots to `done`.
   GC3_DEVICE TileRun runOf(const CachedStep &step, uint32_t &done) const {
-    return runAt<Arithmetic::elementBytes>(call, image.rank, step.image, tile, done);
+    return runAt<Arithmetic::elementBytes, mayBeDirect>(call, image.rank, step.image, tile, done);
   }
 
   /// Waits until all threads have moved the data of a step. Returns false after a stop.

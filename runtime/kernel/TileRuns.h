@@ -59,7 +59,9 @@ GC3_DEVICE bool isDense(const KernelArgs &call, uint32_t elementBytes) {
   return call.tiles == 1 && call.tileStride == call.slotElements * elementBytes;
 }
 
-/// Returns the run of a step of rank `rank` that begins at its slot `done`.
+/// Returns the run of a step of rank `rank` that begins at its slot `done`. If `Direct` is false, no step may send
+/// directly, and the code is smaller.
+template <bool Direct = true>
 GC3_DEVICE SlotRun slotRun(const KernelArgs &call, uint32_t rank, uint32_t elementBytes, const StepImage &step,
                            uint32_t done) {
   SlotRun run{nullptr, nullptr, nullptr, UINT64_MAX, isDense(call, elementBytes) ? step.count - done : 1};
@@ -75,8 +77,9 @@ GC3_DEVICE SlotRun slotRun(const KernelArgs &call, uint32_t rank, uint32_t eleme
     run.source = locate(rank, step.source, step.sourceSlot);
   if (step.flags.writes())
     run.target = locate(rank, step.target, step.targetSlot);
-  if (step.flags.sendsDirectly())
-    run.atPeer = locate(step.peer, step.peerTarget, step.peerSlot);
+  if constexpr (Direct)
+    if (step.flags.sendsDirectly())
+      run.atPeer = locate(step.peer, step.peerTarget, step.peerSlot);
   return run;
 }
 
@@ -92,10 +95,10 @@ GC3_DEVICE TileRun inTile(const SlotRun &run, const TilePart &part, uint64_t inM
 }
 
 /// Returns the run that begins at slot `done` of a step, in a tile. Adds the run's slots to `done`.
-template <uint32_t ElementBytes>
+template <uint32_t ElementBytes, bool Direct = true>
 GC3_DEVICE TileRun runAt(const KernelArgs &call, uint32_t rank, const StepImage &step, uint64_t tile, uint32_t &done) {
   const uint32_t first = done;
-  const SlotRun run = slotRun(call, rank, ElementBytes, step, first);
+  const SlotRun run = slotRun<Direct>(call, rank, ElementBytes, step, first);
   done += run.slots;
   return inTile(run, tilePart(call, ElementBytes, tile), first * call.tileStride);
 }

@@ -29,7 +29,7 @@ MUTANTS = [
     ("slots go on past the last", "kernel/Interpreter.h", "if (++next == slots)", "if (++next > slots)"),
     ("network: a slot is used once", "kernel/Interpreter.h", "(received.messages - 1) / call.slots + 1,", "1,"),
     ("network: puts the next slot", "kernel/Interpreter.h", "{ return next == 0 ? slots - 1 : next - 1; }", "{ return next % slots; }"),
-    ("begins at the first slot", "kernel/Interpreter.h", "next = static_cast<uint32_t>(isPower ? before & (slots - 1) : before % slots);", "next = 0;"),
+    ("begins at the first slot", "kernel/Interpreter.h", "next = static_cast<uint32_t>(isPower ? messages & (slots - 1) : messages % slots);", "next = 0;"),
     ("begins as if the slots were a power of two", "kernel/Interpreter.h", "const bool isPower = (slots & (slots - 1)) == 0;", "const bool isPower = true;"),
     ("short runs: a pack for each thread is too little", "kernel/Simple.h", "run.bytes <= machine.threads() * sizeof(Pack)", "run.bytes <= 2 * machine.threads() * sizeof(Pack)"),
     ("short runs: of many", "kernel/Interpreter.h", "const bool hasOneRun = step.first.slots == step.image.count;", "const bool hasOneRun = true;"),

@@ -95,6 +95,7 @@ struct Size {
 /// The largest slots have full and partial rounds of the widest accesses, with all of their loads in flight.
 constexpr Size wide[] = {{7696, 16384},
                          {2976, 8192},
+                         {1200, 2048},
                          {1032, 4096, 2, 1},
                          {256, 2048, 10},
                          {904, 2048, 2, 0, (uint64_t{1} << 31) - 3},

@@ -279,6 +279,14 @@ void permute(Thread &thread, const Instruction &of) {
   }
   thread.set(of, 0, result);
 }
+/// Adds the products of four pairs of bytes.
+void dotProduct(Thread &thread, const Instruction &of) {
+  const auto a = thread.get<uint32_t>(of, 1), b = thread.get<uint32_t>(of, 2);
+  auto result = thread.get<uint32_t>(of, 3);
+  for (uint32_t shift = 0; shift < 32; shift += 8)
+    result += (a >> shift & 0xff) * (b >> shift & 0xff);
+  thread.set(of, 0, result);
+}
 /// Looks up each bit of the three sources in a table of eight bits.
 void lookUp(Thread &thread, const Instruction &of) {
   const auto a = thread.get<uint32_t>(of, 1), b = thread.get<uint32_t>(of, 2), c = thread.get<uint32_t>(of, 3);
@@ -522,6 +530,7 @@ void addRest(Table &table) {
   table["pack2.b64"] = pack<uint32_t, 2>, table["unpack2.b64"] = unpack<uint32_t, 2>;
   table["pack4.b64"] = pack<uint16_t, 4>, table["unpack4.b64"] = unpack<uint16_t, 4>;
   table["prmt.b32"] = permute, table["lop3.b32"] = lookUp, table["popc.b32"] = countOnes;
+  table["dp4a.u32.u32"] = dotProduct;
   table["shf.l.wrap.b32"] = funnelShift<true>, table["shf.r.wrap.b32"] = funnelShift<false>;
   table["and.pred"] = binary<uint32_t, And>, table["or.pred"] = binary<uint32_t, Or>;
   table["xor.pred"] = binary<uint32_t, Xor>, table["not.pred"] = unary<uint32_t, Not>;

@@ -93,6 +93,7 @@ $M:)"),
 
 TEST(Ptx, computes) {
   EXPECT_EQ(word("prmt.b32", "0x33221100, 0x77665584, 0x7c40"), 0x77ff8400u);
+  EXPECT_EQ(word("dp4a.u32.u32", "0xff000302, 0xff100504, 7"), 255u * 255 + 3 * 5 + 2 * 4 + 7);
   EXPECT_EQ(word("lop3.b32", "12, 10, 9, 0x96"), 12u ^ 10u ^ 9u);
   EXPECT_EQ(word("shl.b32", "1, 32"), 0u);
   EXPECT_EQ(word("shr.s32", "-8, 40"), UINT32_MAX);
