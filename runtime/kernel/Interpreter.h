@@ -82,7 +82,7 @@ private:
   /// registers for lines.
   static constexpr bool hasFewRegisters = P != Protocol::Simple || Machine::hasNetwork;
   static constexpr uint32_t loads = Arithmetic::elementBytes == 1 ? (hasFewRegisters ? 4 : 6) : hasFewRegisters ? 6 : 8;
-  static constexpr bool mayBeDirect = P == Protocol::Simple && !Machine::hasNetwork;
+  static constexpr bool mayBeDirect = P == Protocol::Simple;
   using Simply = Simple<Machine, Arithmetic, loads>;
   using Messages = std::conditional_t<
       P == Protocol::Simple, Simply,
