@@ -33,8 +33,8 @@ public:
   GpuProgram(const Cuda &cuda, const DeviceLimits &limits, const core::LoadedProgram &program, core::RankRange ranks,
              const plan::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads, uint32_t ofOthers = 0);
 
-  /// Makes messages go directly into the receiver's buffer where the order of steps permits it. Call before write(), and
-  /// only if one launch runs all ranks. Does nothing under LL and LL128.
+  /// Makes messages go directly into the receiver's buffer where the order of steps permits it. Call before write(),
+  /// and only if one launch runs all ranks. Does nothing under LL and LL128.
   void sendDirectly();
 
   /// Allocates memory, and makes CUDA load all kernels that calls can launch. If the driver loaded a kernel at the

@@ -30,7 +30,7 @@ struct alignas(16) StepImage {
   Buffer source;
   Buffer target;
   bool isAwaited; ///< another thread block of the rank waits for this step
-  uint32_t count; ///< slots moved
+  uint32_t count; ///< slots moved; 1 if the step only waits for a message that has no slot
   uint32_t sourceSlot;
   uint32_t targetSlot;
   uint32_t firstWait;

@@ -169,8 +169,7 @@ private:
     return true;
   }
 
-  /// Caches the steps from `first` on. No thread uses cached steps, because all threads have passed the barrier at the
-  /// end of the last step.
+  /// Caches the steps from `first` on. No thread uses cached steps after the barrier at the end of the last step.
   GC3_DEVICE void loadSteps(uint32_t first) {
     const uint32_t steps = image.stepCount - first < cachedSteps ? image.stepCount - first : cachedSteps;
     const TilePart part = tilePart(call, Arithmetic::elementBytes, tile);
@@ -209,7 +208,7 @@ private:
     const bool going = moveData(step, motion, sides, hasOneRun);
     if (!endData(going))
       return false;
-    publish(step, due);
+    publish(due);
     return true;
   }
 
@@ -354,10 +353,12 @@ private:
   /// only: in LL and LL128 the message itself has flags), free slots, and the step. Slots are returned in batches,
   /// because each return costs a fence, which completes all reads of the slots.
   ///
-  /// If the fence has system scope, `bits` has `system`.
+  /// If the fence has system scope, `bits` has `systemFence`. The other fields are loaded before the step waits,
+  /// because after the barrier other threads can already load the next steps.
   struct Publication {
     uint32_t bits;
-    uint64_t *arrived; ///< SendEnd::arrived, loaded before the step waits
+    uint32_t count;    ///< slots of the message
+    uint64_t *arrived; ///< SendEnd::arrived
   };
   static constexpr uint32_t arrivalDue = 1, slotsDue = 2, stepDue = 4, recordDue = 8, systemFence = 16;
 
@@ -369,10 +370,10 @@ private:
                               (flags.receives() && received.messages - returned >= image.in.batch ? slotsDue : 0);
     return {messages | (messages != 0 && call.peers == Scope::System ? systemFence : 0) |
                 (step.isAwaited ? stepDue : 0) | (isTraced ? recordDue : 0),
-            image.out.arrived};
+            step.count, image.out.arrived};
   }
 
-  GC3_DEVICE void publish(const CachedStep &step, const Publication &due) {
+  GC3_DEVICE void publish(const Publication &due) {
     if (due.bits == 0)
       return;
     if (due.bits & recordDue)
@@ -381,7 +382,7 @@ private:
       return;
     machine.fence(due.bits & systemFence ? Scope::System : Scope::Gpu);
     if (due.bits & arrivalDue)
-      signalArrival(due.arrived, step.image.count);
+      signalArrival(due);
     if (due.bits & slotsDue)
       returnSlots();
     if (due.bits & stepDue)
@@ -390,17 +391,17 @@ private:
   }
 
   /// Signals that the last message is written. The caller must have executed a fence.
-  GC3_DEVICE void signalArrival(uint64_t *arrived, [[maybe_unused]] uint32_t slotCount) {
+  GC3_DEVICE void signalArrival(const Publication &due) {
     if constexpr (Machine::hasNetwork)
       if (image.out.network) {
         const NetworkSend &network = *image.out.network;
         const uint32_t last = sent.previous(call.slots);
         const uint64_t slot = last * call.slotBytes;
-        machine.put(network.peer, network.window, network.to + slot, network.from + slot, slotCount * call.tileStride,
+        machine.put(network.peer, network.window, network.to + slot, network.from + slot, due.count * call.tileStride,
                     signalOfSlot(network.arrived, last));
         return;
       }
-    machine.publish(arrived, sent.messages, call.peers);
+    machine.publish(due.arrived, sent.messages, call.peers);
   }
 
   /// Returns the slots of all received messages. The caller must have executed a fence.

@@ -63,7 +63,7 @@ private:
   /// as long as it takes to load and execute its instructions.
   static GC3_DEVICE void moveShort(Machine &machine, const Motion &motion, const Sides &sides) {
     const OpcodeFlags flags = motion.flags;
-    const bool inPlace = !flags.reduces() && sides.first == sides.store;
+    const bool inPlace = !flags.reduces() && sides.first == sides.store; // then it does not send
     const uint32_t at = machine.thread() * static_cast<uint32_t>(sizeof(Pack));
     if (at >= static_cast<uint32_t>(sides.bytes) || inPlace)
       return;

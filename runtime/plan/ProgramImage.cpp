@@ -83,11 +83,25 @@ ProgramImage::ProgramImage(const core::Program &ofRanks, core::RankRange ranks, 
   offsets.reports = reserve<Report>(blocks());
 }
 
+/// Returns whether the kernel can store the same bytes in the target of `step`, if it has one, and in the target of the
+/// step that receives its message. The kernel stores as many bytes in both. So the receiver's slots must not be shorter
+/// than those of `step`, as the last slots of a block can be.
+bool ProgramImage::endsLikeTarget(uint32_t step, uint32_t receiver) const {
+  const fbs::Instruction &from = program.instruction(step), &to = program.instruction(receiver);
+  if (!traits(static_cast<Opcode>(from.opcode())).writesDst || program.info().whole_slots())
+    return true;
+  uint32_t own = from.dst_index(), peer = to.dst_index();
+  const Buffer ownBuffer = locate(program.rank(program.rankOfStep(step)), from.dst_buffer(), own);
+  const Buffer peerBuffer = locate(program.rank(program.rankOfStep(receiver)), to.dst_buffer(), peer);
+  return peerBuffer == Buffer::Scratch || (peerBuffer == ownBuffer && peer == own);
+}
+
 void ProgramImage::sendDirectly(const core::Transfers &transfers) {
   receivers.assign(transfers.steps().size(), core::Transfers::none);
   arrives.assign(transfers.steps().size(), false);
   for (size_t step = 0; step < receivers.size(); ++step)
-    if (const core::Transfers::StepTransfer &how = transfers.steps()[step]; how.out == core::Transfer::Store) {
+    if (const core::Transfers::StepTransfer &how = transfers.steps()[step];
+        how.out == core::Transfer::Store && endsLikeTarget(static_cast<uint32_t>(step), how.receiver)) {
       receivers[step] = how.receiver;
       arrives[how.receiver] = true;
     }

@@ -44,6 +44,7 @@ private:
   size_t reserve(size_t count);
   void fillSteps(uint32_t r, std::byte *host, uint32_t firstStep, uint32_t firstWait) const;
   void fillDirect(uint32_t number, kernel::StepImage &step) const;
+  bool endsLikeTarget(uint32_t step, uint32_t receiver) const;
   void fillBlocks(uint32_t r, std::byte *host, std::byte *base, const ConnectionEnds &ends, uint32_t firstStep,
                   uint32_t firstWait) const;
   void fillConnections(uint32_t number, std::byte *host, std::byte *base, const ConnectionEnds &ends) const;

@@ -83,7 +83,8 @@ TEST(Device, storesMessagesDirectly) {
                                                        {gather(3, 0), 2},
                                                        {scatter(3, 2), 2},
                                                        {shiftReversed(3, 2), 4},
-                                                       {swapInPlace(), 0}};
+                                                       {swapInPlace(), 0},
+                                                       {sumToShorterChunk(), 0}};
   for (const auto &[spec, direct] : expected) {
     std::unique_ptr<bundle::BundleFile> file = load(spec);
     std::unique_ptr<core::Program> program;
@@ -92,7 +93,7 @@ TEST(Device, storesMessagesDirectly) {
     EXPECT_EQ(image.directMessages(), 0u) << spec.name;
     image.sendDirectly(core::Transfers::asWritten(*program, core::HappensBefore(*program)));
     EXPECT_EQ(image.directMessages(), direct) << spec.name;
-    for (uint64_t count : {0, 1, 7, 64, 300}) {
+    for (uint64_t count : {0, 1, 4, 7, 64, 300}) {
       EmulationOptions options = optionsFor(kernel::Protocol::Simple, count + 1);
       options.count = count;
       options.direct = true;
@@ -321,6 +322,38 @@ TEST(Device, runsManyDifferentSteps) {
         options.overNetwork = protocol == kernel::Protocol::Simple && threads == 64 ? 100 : 0;
         ASSERT_EQ(emulate(*file, 0, options), "") << steps << " steps of " << each << ", " << threads << " threads";
       }
+  }
+}
+
+/// Some blocks have more steps than shared memory holds, and messages of different sizes.
+TEST(Device, sendsTheSlotsOfEachStep) {
+  ProgramSpec spec{"sizes", "sizes"};
+  constexpr uint32_t steps = 128, slots = 192;
+  spec.inputChunks = spec.outputChunks = slots;
+  spec.maxCount = 2;
+  spec.ranks.resize(2);
+  spec.ranks[0].inputSlots = spec.ranks[1].outputSlots = slots;
+  Block sender{1, -1, 0, {}}, receiver{-1, 0, 0, {}};
+  std::vector<Value> output;
+  for (uint32_t i = 0, at = 0; i < steps; ++i) {
+    const uint32_t count = i < steps / 2 ? 2 : 1;
+    sender.steps.push_back({Opcode::Send, in(at), {}, count, {}});
+    receiver.steps.push_back({Opcode::Recv, {}, out(at), count, {}});
+    at += count;
+  }
+  for (uint32_t i = 0; i < slots; ++i)
+    output.push_back({{0, i}});
+  spec.ranks[0].blocks = {sender};
+  spec.ranks[1].blocks = {receiver};
+  spec.outputs = {{}, output};
+  const std::unique_ptr<bundle::BundleFile> file = load(spec);
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    EmulationOptions options = optionsFor(kernel::Protocol::Simple, seed);
+    options.sizes = {kernel::Protocol::Simple, 4, 2048};
+    options.count = 8 * slots;
+    options.threads = 64;
+    options.overNetwork = seed % 2 == 0 ? 100 : 0;
+    ASSERT_EQ(emulate(*file, 0, options), "");
   }
 }
 

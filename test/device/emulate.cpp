@@ -42,7 +42,8 @@ static test::EmulationOptions choose(const bundle::fbs::Program &program, uint64
   options.firstMessage = random.below(4) == 0 ? UINT32_MAX - random.below(8) : 0;
   if (options.sizes.protocol == kernel::Protocol::Simple && random.below(3) == 0)
     options.overNetwork = static_cast<uint32_t>(1 + random.below(100));
-  options.direct = options.sizes.protocol == kernel::Protocol::Simple && options.overNetwork == 0;
+  options.direct =
+      options.sizes.protocol == kernel::Protocol::Simple && options.overNetwork == 0 && random.below(2) == 0;
   options.seed = random.next();
   return options;
 }
@@ -76,13 +77,14 @@ int main(int argc, char **argv) {
         options.type = type.value_or(options.type);
         if (std::string problem = test::emulate(*file, program, options); !problem.empty()) {
           std::printf("%s, program %u: %s %s, protocol %u, %u slots of %llu bytes, count %llu, %u threads, off by %u, "
-                      "%u %% over the network, "
+                      "%u %% over the network, %s, "
                       "first message %llu: %s\nrepeat: emulate --first %llu --seeds 1 --type %s %s\n",
                       argv[i], program, elementTypeName(options.type), reduceOpName(options.op),
                       static_cast<unsigned>(options.sizes.protocol), options.sizes.slots,
                       static_cast<unsigned long long>(options.sizes.slotBytes),
                       static_cast<unsigned long long>(options.count), options.threads, options.misalignment,
-                      options.overNetwork, static_cast<unsigned long long>(options.firstMessage), problem.c_str(),
+                      options.overNetwork, options.direct ? "direct" : "with slots",
+                      static_cast<unsigned long long>(options.firstMessage), problem.c_str(),
                       static_cast<unsigned long long>(seed), elementTypeName(options.type), argv[i]);
           return 1;
         }

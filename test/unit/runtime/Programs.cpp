@@ -351,4 +351,19 @@ ProgramSpec swapInPlace() {
   return spec;
 }
 
+ProgramSpec sumToShorterChunk() {
+  ProgramSpec program{"shorter", "shorter"};
+  program.inputChunks = program.outputChunks = 3;
+  program.contributions = 2;
+  program.ranks.resize(3);
+  for (Rank &rank : program.ranks)
+    rank.inputSlots = rank.outputSlots = 3;
+  program.ranks[0].blocks = {{1, -1, 0, {{Opcode::Send, in(0), {}, 1, {}}}}};
+  program.ranks[1].blocks = {{2, 0, 0, {{Opcode::RecvReduceCopySend, in(0), out(0), 1, {}}}}};
+  program.ranks[2].blocks = {{-1, 1, 0, {{Opcode::Recv, {}, out(2), 1, {}}}}};
+  const Value sum{{0, 0}, {1, 0}};
+  program.outputs = {{{}, {}, {}}, {sum, {}, {}}, {{}, {}, sum}};
+  return program;
+}
+
 } // namespace gc3::test

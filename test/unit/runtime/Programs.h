@@ -34,6 +34,9 @@ ProgramSpec oneMessage(uint32_t ranks);
 /// Returns an AllReduce of one chunk that writes its inputs: a chain from rank 0 to the last rank adds each partial sum
 /// to the next input, and a second chain sends the result back.
 ProgramSpec writesInput(uint32_t ranks);
+/// Returns a program in which rank 1 keeps a sum in its first chunk, and rank 2 gets the sum as its last chunk. If the
+/// count is not a multiple of 3, the last chunk is shorter than the first.
+ProgramSpec sumToShorterChunk();
 /// Returns a program in which two ranks exchange their only chunk in place: each receives into the slot that it sends.
 ProgramSpec swapInPlace();
 
