@@ -8,7 +8,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
-# prepare FOLDER BUILD: an empty BUILD stands for the release preset.
+# prepare FOLDER BUILD: both are absolute paths. An empty BUILD stands for the release preset.
 prepare() {
   local folder=$1 build=$2
   local targets=(gc3c gc3nccl gpu-sweep gpu-test gpu-nccl-test gpu-window-test gpu-bench gpu-primitives gpu-loops)
@@ -24,9 +24,8 @@ prepare() {
   say "Building for $folder"
   step first-hour-build "does the build have CUDA?" ninja -C "$build" "${targets[@]}"
   say "Making bundles and expected results"
-  rm -rf "$folder/bin" "$folder/bundles" "$folder/scripts"
+  rm -rf "${folder:?}/bin" "$folder/bundles" "$folder/scripts" "$folder/version"
   mkdir -p "$folder/bin" "$folder/bundles" "$folder/scripts"
-  folder=$(cd "$folder" && pwd)
   copy_programs "$build" "$folder/bin"
   local gc3c=$build/tools/gc3c/gc3c
   step first-hour-sweep "a program does not compile or run" python3 "$root/test/gpu/make_sweep.py" --gc3c "$gc3c" \
@@ -57,6 +56,14 @@ note_version() {
   echo "$(git -C "$root" describe --always --dirty), prepared on $(date -u '+%Y-%m-%d') with CUDA $nvcc"
 }
 
+# absolute PATH: prints the path from the root folder, because `configure` changes the working folder.
+absolute() {
+  case $1 in
+  /*) echo "$1" ;;
+  *) echo "$PWD/$1" ;;
+  esac
+}
+
 usage() {
   echo "usage: first_hour.sh [--prepare FOLDER [--build BUILD] | --run FOLDER] [OPTION...]" >&2
   exit 2
@@ -76,5 +83,7 @@ if [ "$mode" != run ] && [ "${1-}" = --build ]; then
   shift 2
 fi
 if [ "$mode" = prepare ] && [ $# -gt 0 ]; then usage; fi
+folder=$(absolute "$folder")
+if [ -n "$build" ]; then build=$(absolute "$build"); fi
 if [ "$mode" != run ]; then prepare "$folder" "$build"; fi
 if [ "$mode" != prepare ]; then exec python3 -B "$folder/scripts/run.py" "$folder" "$@"; fi
