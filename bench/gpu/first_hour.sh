@@ -16,6 +16,8 @@ prepare() {
   if [ -n "$(ls -A "$folder" 2>/dev/null)" ] && [ ! -f "$folder/first_hour.sh" ]; then
     die "$folder has other files; name a new folder"
   fi
+  mkdir -p "$folder"
+  cp "$here/first_hour.sh" "$folder/"  # first: the check above then allows a repetition after an interruption
   if [ -z "$build" ]; then
     configure release
     build=$root/build/release
@@ -33,7 +35,6 @@ prepare() {
   step first-hour-test "a program does not compile" python3 "$root/test/gpu/make_bundles.py" --gc3c "$gc3c" \
     --output "$folder/bundles/test"
   step first-hour-bench "a program does not compile" bash "$here/bundles.sh" "$gc3c" "$folder/bundles/bench"
-  cp "$here/first_hour.sh" "$folder/"
   cp "$here"/first_hour/* "$here/run.sh" "$root"/test/gpu/{bundles,loopback,nccl}.py "$folder/scripts/"
   note_version "$build" >"$folder/version"
   say "$folder is ready: $(du -sh "$folder" | cut -f1). On the GPU machine: bash first_hour.sh --run ."
@@ -86,4 +87,8 @@ if [ "$mode" = prepare ] && [ $# -gt 0 ]; then usage; fi
 folder=$(absolute "$folder")
 if [ -n "$build" ]; then build=$(absolute "$build"); fi
 if [ "$mode" != run ]; then prepare "$folder" "$build"; fi
+if [ "$mode" = run ] && [ ! -f "$folder/version" ]; then
+  echo "first_hour.sh: $folder is not complete; --prepare makes it" >&2
+  exit 2
+fi
 if [ "$mode" != prepare ]; then exec python3 -B "$folder/scripts/run.py" "$folder" "$@"; fi
