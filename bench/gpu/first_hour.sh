@@ -70,6 +70,17 @@ usage() {
   exit 2
 }
 
+# Prints the beginning of this file and the options of run.py, which is in the source tree or in a prepared folder.
+show_help() {
+  local scripts=$here/first_hour
+  [ -d "$scripts" ] || scripts=$here/scripts
+  sed -n '/^# first_hour.sh/,/^set /s/^# //p' "$here/first_hour.sh"
+  exec python3 -B "$scripts/run.py" --help
+}
+
+for word in "$@"; do
+  case $word in -h | --help) show_help ;; esac
+done
 mode=both folder=$here/../../build/first-hour build=
 case ${1-} in
 --prepare | --run)
@@ -86,6 +97,8 @@ fi
 if [ "$mode" = prepare ] && [ $# -gt 0 ]; then usage; fi
 folder=$(absolute "$folder")
 if [ -n "$build" ]; then build=$(absolute "$build"); fi
+# Wrong options end the script before it builds anything.
+if [ "$mode" = both ]; then python3 -B "$here/first_hour/run.py" "$folder" "$@" --check; fi
 if [ "$mode" != run ]; then prepare "$folder" "$build"; fi
 if [ "$mode" = run ] && [ ! -f "$folder/version" ]; then
   echo "first_hour.sh: $folder is not complete; --prepare makes it" >&2

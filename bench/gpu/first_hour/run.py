@@ -19,11 +19,12 @@ from parts import PARTS, Context
 
 
 def options():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="first_hour.sh --run", description=__doc__, allow_abbrev=False)
     parser.add_argument("folder", type=pathlib.Path, help="the folder that first_hour.sh --prepare has made")
     parser.add_argument("--minutes", type=float, default=30, help="limit of all parts together (30)")
     parser.add_argument("--only", help="names of parts, with commas: " + ",".join(name for name, _, _ in PARTS))
     parser.add_argument("--results", type=pathlib.Path, help="folder for the results (FOLDER/results)")
+    parser.add_argument("--check", action="store_true", help="only check the options")
     chosen = parser.parse_args()
     names = chosen.only.split(",") if chosen.only else [name for name, _, _ in PARTS]
     unknown = set(names) - {name for name, _, _ in PARTS}
@@ -56,6 +57,8 @@ def run_part(context, function):
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the commands end, too
     chosen, parts = options()
+    if chosen.check:
+        return 0
     cuda = "/usr/local/cuda/bin"
     if os.path.isdir(cuda):
         os.environ["PATH"] += os.pathsep + cuda
