@@ -54,8 +54,22 @@ def run_part(context, function):
         return [Step(function.__name__, "failed", f"{type(error).__name__}: {error}")]
 
 
+def handle_signals():
+    """Lets the commands end, too, if a signal ends this script: they do not get the signal, as each has its own session.
+    A signal that is ignored, as under nohup, stays ignored."""
+    handled = [number for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+
+    def end(number, _):
+        for each in handled:  # a further signal does not interrupt the end
+            signal.signal(each, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    for number in handled:
+        signal.signal(number, end)
+
+
 def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the commands end, too
+    handle_signals()
     chosen, parts = options()
     if chosen.check:
         return 0
