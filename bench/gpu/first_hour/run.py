@@ -23,7 +23,7 @@ def options():
     parser.add_argument("folder", type=pathlib.Path, help="the folder that first_hour.sh --prepare has made")
     parser.add_argument("--minutes", type=float, default=30, help="limit of all parts together (30)")
     parser.add_argument("--only", help="names of parts, with commas: " + ",".join(name for name, _, _ in PARTS))
-    parser.add_argument("--results", type=pathlib.Path, help="folder for the results (FOLDER/results)")
+    parser.add_argument("--results", type=pathlib.Path, help="folder for the results (FOLDER/results, or FOLDER/results-NAMES with --only)")
     parser.add_argument("--check", action="store_true", help="only check the options")
     chosen = parser.parse_args()
     names = chosen.only.split(",") if chosen.only else [name for name, _, _ in PARTS]
@@ -31,7 +31,9 @@ def options():
     if unknown or not chosen.minutes > 0:
         parser.error(f"there is no part '{unknown.pop()}'" if unknown else "--minutes needs a number above 0")
     chosen.folder = chosen.folder.resolve()
-    chosen.results = (chosen.results or chosen.folder / "results").resolve()
+    # The results of some parts do not replace those of all parts.
+    default = "-".join(["results", *(name for name, _, _ in PARTS if name in names)]) if chosen.only else "results"
+    chosen.results = (chosen.results or chosen.folder / default).resolve()
     # The machine is noted in any case.
     return chosen, [part for part in PARTS if part[0] in names or part[0] == "machine"]
 
