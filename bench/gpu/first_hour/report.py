@@ -28,14 +28,15 @@ def reason(estimate, parts):
 
 
 def judged(rows, parts):
-    """Returns the estimates with their value, verdict and reason. The value is that of one cell, or the quotient of two."""
+    """Returns the estimates with their value, verdict and reason. The value is that of one cell, or the quotient of two.
+    An estimate without `least` or `most` has no such limit."""
     result = []
     for estimate in ESTIMATES:
         values = [cell(rows, *place) for place in estimate["cells"]]
         value = None
         if None not in values and (len(values) == 1 or values[1] != 0):
             value = values[0] / values[1] if len(values) == 2 else values[0]
-        holds = value is not None and estimate["least"] <= value <= estimate["most"]
+        holds = value is not None and estimate.get("least", value) <= value <= estimate.get("most", value)
         verdict = VERDICTS[2] if value is None else VERDICTS[0] if holds else VERDICTS[1]
         result.append({**estimate, "value": value, "verdict": verdict, "reason": reason(estimate, parts) if value is None else ""})
     return result
@@ -45,6 +46,14 @@ def shown(value):
     if value is None:
         return "–"
     return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def shown_range(estimate):
+    if "most" not in estimate:
+        return f"at least {shown(estimate['least'])} {estimate['unit']}"
+    if "least" not in estimate:
+        return f"at most {shown(estimate['most'])} {estimate['unit']}"
+    return f"{shown(estimate['least'])} to {shown(estimate['most'])} {estimate['unit']}"
 
 
 def escaped(text):
@@ -96,7 +105,7 @@ def page(machine, parts, rows, waiting):
     lines += ["## Machine", ""] + table(["", ""], machine.items())
     lines += ["## Estimates", "", "Most estimates are for an H100. A range is the estimate with a tolerance.", ""]
     lines += table(["estimate", "range", "measured", "verdict", "source"],
-                   [[each["says"], f"{shown(each['least'])} to {shown(each['most'])} {each['unit']}", shown(each["value"]),
+                   [[each["says"], shown_range(each), shown(each["value"]),
                      shown_verdict(each), each["from"]] for each in judged(rows, parts)])
     lines += ["## Parts", ""]
     lines += table(["part", "what", "result", "seconds", "limit"],
