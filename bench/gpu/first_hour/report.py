@@ -9,10 +9,11 @@ VERDICTS = ["confirmed", "refuted", "not measured"]
 
 
 def cell(rows, table, label, column):
-    """Returns the value in a table's row and column, or None. A row's first column has its label."""
+    """Returns the number in a table's row and column, or None. A row's first column has its label."""
     for row in rows:
-        if row["table"] == table and list(row.values())[1] == label:
-            return row.get(column)
+        if row["table"] == table and list(row.values())[1:2] == [label]:
+            value = row.get(column)
+            return value if isinstance(value, (int, float)) else None
     return None
 
 
@@ -45,6 +46,8 @@ def judged(rows, parts):
 def shown(value):
     if value is None:
         return "–"
+    if not isinstance(value, (int, float)):
+        return str(value)
     return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
@@ -91,9 +94,11 @@ def measured_tables(rows):
     lines = []
     for name in dict.fromkeys(row["table"] for row in rows):
         group = [row for row in rows if row["table"] == name]
-        columns = list(group[0])[1:]
+        columns = list(dict.fromkeys(column for row in group for column in list(row)[1:]))
+        if not columns:
+            continue
         lines += [f"### {name[0].upper()}{name[1:]}", ""]
-        lines += table(columns, [[row[columns[0]], *(shown(row.get(column)) for column in columns[1:])] for row in group])
+        lines += table(columns, [[row.get(columns[0], "–"), *(shown(row.get(column)) for column in columns[1:])] for row in group])
     return lines
 
 
