@@ -17,6 +17,8 @@ import report
 from commands import STATUSES, Commands, Step
 from parts import PARTS, Context
 
+LEAST_SECONDS = 5  # for each part, also if its share is smaller
+
 
 def options():
     parser = argparse.ArgumentParser(prog="first_hour.sh --run", description=__doc__, allow_abbrev=False)
@@ -89,7 +91,9 @@ def main():
     for i, part in enumerate(parts):
         name, function, _ = part
         begin = time.monotonic()
-        limit = max(0, end - begin) * share_of(part, context) / sum(share_of(rest, context) for rest in parts[i:])
+        left = max(0, end - begin)
+        share = share_of(part, context) / sum(share_of(rest, context) for rest in parts[i:])
+        limit = max(left * share, min(left, LEAST_SECONDS))
         context.deadline = begin + limit
         print(f"==> {name}: at most {limit:.0f} s", flush=True)
         steps = run_part(context, function)
