@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# first_hour.sh [--prepare FOLDER [--build BUILD] | --run FOLDER] [OPTION...]: tests and measures gc3 on a GPU machine,
-# in at most 30 minutes. --prepare builds the programs and makes the bundles and the expected results in FOLDER, on a
-# machine that can build gc3. --run needs only FOLDER, a GPU and Python; its options are those of first_hour/run.py.
-# Without both, does both, in build/first-hour. BUILD is a folder that CMake has configured; the default is
-# build/release, which the script configures.
+# first_hour.sh [--prepare FOLDER [--build BUILD] | --run FOLDER] [OPTION...]: tests and measures gc3 on a GPU machine.
+# --prepare builds the programs and makes the bundles and the expected results in FOLDER, on a machine that can build
+# gc3. It has no time limit. --run takes at most 30 minutes, and needs only FOLDER, a GPU and Python; its options are
+# those of first_hour/run.py. Without both, does both, in build/first-hour. BUILD is a folder that CMake has configured;
+# the default is build/release, which the script configures.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
