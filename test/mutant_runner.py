@@ -162,7 +162,7 @@ def parser(description):
     made.add_argument("--only", default="", help="a regular expression: the mutants whose names it finds")
     made.add_argument("--work", help="a folder that keeps the copies between runs")
     made.add_argument("--seconds", type=int, default=60, help="time limit of a test program")
-    made.add_argument("--check", action="store_true", help="only check that each file has the texts of its mutants")
+    made.add_argument("--check", action="store_true", help="run nothing: only check that the mutants fit")
     return made
 
 

@@ -5,8 +5,10 @@
 folder=$1
 shift
 for object; do :; done
-own="$folder/$(basename "$object")"
-mkdir -p "$own" && "$@" -keep -keep-dir="$own" && mv "$own"/*.ptx "$folder"
+file=$(basename "$object")
+own="$folder/$file"
+export CCACHE_DISABLE=1 # a hit in the cache of ccache leaves no PTX, so ccache runs nvcc here
+mkdir -p "$own" && "$@" -keep -keep-dir="$own" && rm -f "$folder/${file%%.*}".ptx "$folder/${file%%.*}".compute_*.ptx && mv "$own"/*.ptx "$folder"
 code=$?
 rm -rf "$own"
 exit $code

@@ -2,8 +2,9 @@
 """Checks that the tests notice wrong PTX.
 
 mutants.py BUILD [BUNDLE...]: makes one change to the PTX of the float kernels at a time, in a folder beside that of BUILD.
-Nothing is compiled. Runs ptx-test, emulate on the bundles, device-test and comm-test with this PTX. Prints a table. Fails if
-there is a change that no test notices, except changes without an effect.
+Nothing is compiled. Runs ptx-test, emulate on the bundles (if there are any), device-test and comm-test with this PTX, and
+first with the unchanged PTX. Prints a table. Fails if a change does not fit the PTX, or if no test notices it, except changes
+without an effect.
 """
 import concurrent.futures
 import os
@@ -19,6 +20,9 @@ import mutant_runner  # pylint: disable=wrong-import-position
 SIMPLE, LL, LL128, NETWORK = "ProtocolE0", "ProtocolE1", "ProtocolE2", "network"
 ANY = r"[^;]*;"  # the operands of an instruction
 PAIR = r"\{(%\w+), (%\w+)\}"
+# nvcc stores a pack of 16 bytes as two values of 64 bits, or as four of 32 bits.
+PACK = r"(?:v2\.[bu]64|v4\.[bfu]32)"
+HALVES = r"\{(%\w+(?:, %\w+)?), (%\w+(?:, %\w+)?)\}"
 MUTANTS = [
     # Scopes
     ("scope: a poll of a step reaches the system", SIMPLE, r"ld\.acquire\.gpu", "ld.acquire.sys", 0),
@@ -62,8 +66,8 @@ MUTANTS = [
     ("kind: LL128: a line is stored weakly", LL128, r"st\.volatile\.global\.v2\.u64", "st.global.v2.u64", 0),
     # Halves of vectors
     ("halves: a pack is loaded reversed", SIMPLE, r"(ld\.global\.v2\.u64\s+)" + PAIR, r"\1{\3, \2}", 3),
-    ("halves: a pack is stored reversed", SIMPLE, r"(st\.global\.v2\.u64\s+\S+ )" + PAIR, r"\1{\3, \2}", 3),
-    ("halves: a pack is stored without its high half", SIMPLE, r"(st\.global\.v2\.u64\s+\S+ )" + PAIR, r"\1{\2, \2}", 9),
+    ("halves: a pack is stored reversed", SIMPLE, r"(st\.global\." + PACK + r"\s+\S+ )" + HALVES, r"\1{\3, \2}", 4),
+    ("halves: a pack is stored without its high half", SIMPLE, r"(st\.global\." + PACK + r"\s+\S+ )" + HALVES, r"\1{\2, \2}", 9),
     ("halves: LL: a line is loaded reversed", LL, r"(ld\.relaxed\.sys\.global\.v2\.b64 )" + PAIR, r"\1{\3, \2}", 2),
     ("halves: LL: a line is stored reversed", LL, r"(st\.relaxed\.sys\.global\.v2\.b64 \S+ )" + PAIR, r"\1{\3, \2}", 1),
     ("halves: LL128: a line is loaded reversed", LL128, r"(ld\.volatile\.global\.v2\.u64 )" + PAIR, r"\1{\3, \2}", 2),
@@ -89,11 +93,11 @@ MUTANTS = [
     ("barrier: LL128: lanes do not converge for the second line", LL128, r"bar\.warp\.sync" + ANY, "", 1),
     # Offsets
     ("offset: the second pack is loaded from the first", SIMPLE, r"(ld\.global\.v2\.u64[^;]*)\+512\]", r"\1]", 0),
-    ("offset: a pack is stored too far", SIMPLE, r"(st\.global\.v2\.u64\s+\[%rd\d+)\+512\]", r"\1+528]", 0),
+    ("offset: a pack is stored too far", SIMPLE, r"(st\.global\." + PACK + r"\s+\[%rd\d+)\+512\]", r"\1+528]", 0),
     ("offset: an access is not aligned", SIMPLE, r"(ld\.global\.v2\.u64[^;]*)\+512\]", r"\1+516]", 0),
     ("offset: LL128: the second line of the first", LL128, r"(add\.s64\s+%rd\d+, %rd\d+, )128;(\s+// begin inline asm\s+ld\.volatile)", r"\g<1>0;\2", 0),
     ("offset: LL128: the second line is stored over the first", LL128, r"(add\.s64\s+%rd\d+, %rd\d+, )128;(?=(?:\s+selp[^;]*;)*\s+// begin inline asm\s+st\.volatile)", r"\g<1>0;", 0),
-    ("offset: a place in shared memory beyond its end", SIMPLE, r"(shared)\+(7\d{3})\]", r"\1+17\2]", 0),
+    ("offset: a place in shared memory beyond its end", SIMPLE, r"(shared)\+(\d{4,})\]", r"\1+17\2]", 0),
     ("offset: another field of the arguments", SIMPLE, r"(ld\.param\.u64\s+%rd\d+, \[%rd\d+\+-)96\]", r"\g<1>104]", 1),
     ("offset: a global address for shared memory", SIMPLE, r"ld\.shared\.u64", "ld.global.u64", 0),
     # Arithmetic
@@ -114,45 +118,68 @@ def kernels_of(text):
 
 
 def change(text, kernel, pattern, replacement, which):
-    """Returns the changed text. Ends the process unless the kernel has this match."""
+    """Returns the changed text. Raises ValueError unless the kernel has this match."""
     parts = kernels_of(text)
-    at = next(i for i, part in enumerate(parts) if ".entry" in part and (kernel == NETWORK or kernel in part.partition("(")[0]))
+    at = next((i for i, part in enumerate(parts) if ".entry" in part and (kernel == NETWORK or kernel in part.partition("(")[0])), 0)
     found = list(re.finditer(pattern, parts[at]))
-    if not -len(found) <= which < len(found):
-        sys.exit(f"{kernel} has {len(found)} places of {pattern}")
+    if not at or not -len(found) <= which < len(found):
+        raise ValueError(f"{kernel} has {len(found)} places of {pattern}, but place {which} is to be changed")
     match = found[which]
     parts[at] = parts[at][: match.start()] + match.expand(replacement) + parts[at][match.end() :]
     return "".join(parts)
 
 
+def read(ptx, mutant):
+    """Returns the name of the folder of PTX that a mutant changes, and the text of its file."""
+    name = "GC3GinKernelsFloat" if mutant[1] == NETWORK else "GC3KernelsFloat"
+    paths = [os.path.join(ptx, name, file) for file in ("Kernels.ptx", "Kernels.compute_90.ptx")]
+    with open(paths[0] if os.path.exists(paths[0]) else paths[1], encoding="utf-8") as file:
+        return name, file.read()
+
+
 def write(folder, ptx, mutant):
     """Makes a folder of PTX with one change: links to all files of `ptx`, except one."""
-    _, kernel, *edit = mutant
-    changed = "GC3GinKernelsFloat" if kernel == NETWORK else "GC3KernelsFloat"
+    name, text = read(ptx, mutant)
     for target in os.listdir(ptx):
-        if target != changed:
+        if target != name:
             os.symlink(os.path.join(ptx, target), os.path.join(folder, target))
-    os.mkdir(os.path.join(folder, changed))
-    names = [name for name in ("Kernels.ptx", "Kernels.compute_90.ptx") if os.path.exists(os.path.join(ptx, changed, name))]
-    with open(os.path.join(ptx, changed, names[0]), encoding="utf-8") as file:
-        text = change(file.read(), kernel, *edit)
-    with open(os.path.join(folder, changed, "Kernels.ptx"), "w", encoding="utf-8") as file:
-        file.write(text)
+    os.mkdir(os.path.join(folder, name))
+    with open(os.path.join(folder, name, "Kernels.ptx"), "w", encoding="utf-8") as file:
+        file.write(change(text, *mutant[1:]))
 
 
-def outcome_of(options, mutant):
-    """Returns the name and outcome of the first test that notices a mutant, or None."""
-    device, ptx = (os.path.join(options.build, "test", name) for name in ("device", "ptx"))
-    tests = [("ptx-test", [os.path.join(ptx, "ptx-test"), "--gtest_filter=*/float", "--gtest_fail_fast"]),
+def reasons_of_misfits(ptx, mutants):
+    """Returns the mutants that do not fit the PTX, by name, with the reasons."""
+    reasons = {}
+    for mutant in mutants:
+        try:
+            _, text = read(ptx, mutant)
+            if change(text, *mutant[1:]) == text:
+                reasons[mutant[0]] = "the change is none"
+        except (OSError, ValueError) as reason:
+            reasons[mutant[0]] = str(reason)
+    return reasons
+
+
+def outcome_of(options, ptx):
+    """Returns the name and outcome of the first test that fails with a folder of PTX, or None."""
+    device, own = (os.path.join(options.build, "test", name) for name in ("device", "ptx"))
+    tests = [("ptx-test", [os.path.join(own, "ptx-test"), "--gtest_filter=*/float", "--gtest_fail_fast"]),
              ("emulate", [os.path.join(device, "emulate"), "--type", "float", "--seeds", "4", *options.bundles]),
              ("device-test", [os.path.join(device, "device-test"), "--gtest_filter=Device.*", "--gtest_fail_fast"]),
              ("comm-test", [os.path.join(options.build, "test/comm/comm-test"), "--gtest_fail_fast"])]
-    with tempfile.TemporaryDirectory() as folder:
-        write(folder, os.path.join(options.build, "ptx"), mutant)
-        for name, words in tests:
-            if noticed := mutant_runner.outcome_of(words, options.seconds, env={**os.environ, "EMULATED_PTX": folder}):
-                return f"{name}: {noticed}"
+    for name, words in tests:
+        if name == "emulate" and not options.bundles:
+            continue
+        if noticed := mutant_runner.outcome_of(words, options.seconds, env={**os.environ, "EMULATED_PTX": ptx}):
+            return f"{name}: {noticed}"
     return None
+
+
+def outcome_of_mutant(options, ptx, mutant):
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, ptx, mutant)
+        return outcome_of(options, folder)
 
 
 def main():
@@ -162,14 +189,29 @@ def main():
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
     options.bundles = [os.path.abspath(path) for path in options.bundles]
+    ptx = os.path.join(options.build, "ptx")
     chosen = [mutant for mutant in MUTANTS if re.search(options.only, mutant[0])]
+    if not os.path.isdir(os.path.join(ptx, "GC3GinKernelsFloat")):
+        without = [mutant for mutant in chosen if mutant[1] != NETWORK]
+        print(f"LEFT OUT: {len(chosen) - len(without)} mutants of the kernels over GIN, which this build does not have", file=sys.stderr)
+        chosen = without
+    misfits = reasons_of_misfits(ptx, chosen)
+    for name, reason in misfits.items():
+        print(f"does not fit: {name}: {reason}", file=sys.stderr)
+    if options.check:
+        return bool(misfits)
+    if noticed := outcome_of(options, ptx):
+        sys.exit(f"{noticed} without a change")
     print("| change | detected by |\n| --- | --- |", flush=True)
+    for name in misfits:
+        print(f"| {name} | **does not fit** |", flush=True)
+    chosen = [mutant for mutant in chosen if mutant[0] not in misfits]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        futures = [pool.submit(outcome_of, options, mutant) for mutant in chosen]
+        futures = [pool.submit(outcome_of_mutant, options, ptx, mutant) for mutant in chosen]
         missed = {mutant[0] for mutant, future in zip(chosen, futures) if mutant_runner.report(mutant[0], future)}
     for name in missed & WITHOUT_EFFECT.keys():
         print(f"no effect: {name}: {WITHOUT_EFFECT[name]}")
-    return bool(missed - WITHOUT_EFFECT.keys())
+    return bool(misfits or missed - WITHOUT_EFFECT.keys())
 
 
 if __name__ == "__main__":
