@@ -8,6 +8,7 @@
 #include "ptx/OnCounting.h"
 
 #include <array>
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace gc3;
@@ -314,6 +315,22 @@ TEST(Motion, headsAndTailsOfLines) {
 
 /// Under Simple, all sides use the widest unit that divides the distances between their addresses. Under LL and LL128,
 /// each local side uses the widest unit that its own alignment allows.
+/// A message without a slot: the target at the receiver has another alignment than the source.
+TEST(Motion, directTargetOfDifferentAlignment) {
+  fill(source, 1), fill(target, 2);
+  kernel::OpcodeFlags flags(Opcode::Send);
+  flags.sendDirectly();
+  std::byte *const from = source.data() + 128, *const to = target.data() + 132;
+  Accounts accounts{{{"source", from, 240}, {"target", to, 240}}};
+  const kernel::Motion motion{flags, kernel::Operation::Sum, {}, nullptr};
+  for (uint32_t thread = 0; thread < 64; ++thread) {
+    CountingMachine machine(accounts, thread, 64);
+    ASSERT_TRUE((moveRun<Protocol::Simple, 4>(machine, motion, {from, nullptr, to, 0, 240, 240})));
+  }
+  EXPECT_EQ(accounts.text(), "source: 60 loads of 4; target: 60 stores of 4");
+  EXPECT_EQ(std::memcmp(from, to, 240), 0);
+}
+
 TEST(Motion, sidesOfDifferentAlignment) {
   const std::vector<Opcode> sourceUnlike{Opcode::Send,           Opcode::Copy,           Opcode::Reduce,
                                          Opcode::RecvReduceCopy, Opcode::RecvReduceSend, Opcode::RecvReduceCopySend};

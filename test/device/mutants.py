@@ -68,6 +68,7 @@ MUTANTS = [
     ("tiles begin at 32 bits", "kernel/TileRuns.h", "const uint64_t begin = tile * call.tileElements,", "const uint64_t begin = static_cast<uint32_t>(tile * call.tileElements),"),
     ("wide units up to 4 GiB", "kernel/Simple.h", "const uint64_t last = end - round + own", "const uint32_t last = static_cast<uint32_t>(end - round + own)"),
     ("direct: every message", "core/Transfers.cpp", "accesses.before(receiver, access.step) || over(access);", "true;"),
+    ("direct: a result as short as its copy", "plan/ProgramImage.cpp", "&& endsLikeTarget(static_cast<uint32_t>(step), how.receiver)", ""),
     ("direct: the receiver stores again", "kernel/OpcodeFlags.h", "(bits & ~writing) | arriving", "bits | arriving"),
     ("direct: the receiver forwards its source", "plan/ProgramImage.cpp", "    step.sourceSlot = step.targetSlot;\n", ""),
     ("direct: the receiver forwards from its source buffer", "plan/ProgramImage.cpp", "    step.source = step.target;\n", ""),
