@@ -4,14 +4,12 @@
 // warp moves consecutive packs, and each thread has a constant number of loads in flight. Prints Markdown tables, and
 // appends the same numbers to FILE. Each launch moves 256 MiB. Exit status: 77 without a GPU.
 #include "HandWritten.h"
-#include "Report.h"
+#include "Measurement.h"
 #include "kernel/Arithmetic.cuh"
 #include "kernel/PtxMachine.cuh"
 #include "kernel/Simple.h"
 
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -198,27 +196,14 @@ void Loops::blocks() {
     report.row(std::to_string(blocks), {ratesOf({likeGc3(false)}, blocks)[0]});
 }
 
+void measureAll(Report &report) {
+  Loops loops(report);
+  loops.loads();
+  loops.blocks();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
-  const bool hasFile = argc == 3 && std::strcmp(argv[1], "--json") == 0;
-  if (argc != 1 && !hasFile) {
-    std::fprintf(stderr, "usage: gpu-loops [--json FILE]\n");
-    return 2;
-  }
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::printf("SKIPPED: no GPU\n");
-    return 77;
-  }
-  try {
-    Report report(hasFile ? argv[2] : "");
-    Loops loops(report);
-    loops.loads();
-    loops.blocks();
-  } catch (const Failure &failure) {
-    std::fprintf(stderr, "gpu-loops: %s\n", failure.what());
-    return 1;
-  }
-  return 0;
+  return bench::runMeasurement(argc, argv, "gpu-loops", measureAll);
 }

@@ -2,13 +2,12 @@
 // gpu-primitives [--json FILE]: measures the parts of a step on the current GPU, in cycles of a multiprocessor, and the
 // start of a kernel. Prints Markdown tables, and appends the same numbers to FILE. Exit status: 77 without a GPU.
 #include "HandWritten.h"
-#include "Report.h"
+#include "Measurement.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -212,8 +211,7 @@ void printStart(Report &report) {
   report.row("an empty kernel", {medianLaunchToEnd(one, 1000), timeAlternating(replays, 11)[0]});
 }
 
-void measureAll(const std::string &json) {
-  Report report(json);
+void measureAll(Report &report) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, 0), "asking for the GPU");
   int kiloHertz = 0;
@@ -231,21 +229,5 @@ void measureAll(const std::string &json) {
 } // namespace
 
 int main(int argc, char **argv) {
-  const bool hasFile = argc == 3 && std::strcmp(argv[1], "--json") == 0;
-  if (argc != 1 && !hasFile) {
-    std::fprintf(stderr, "usage: gpu-primitives [--json FILE]\n");
-    return 2;
-  }
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::printf("SKIPPED: no GPU\n");
-    return 77;
-  }
-  try {
-    measureAll(hasFile ? argv[2] : "");
-  } catch (const Failure &failure) {
-    std::fprintf(stderr, "gpu-primitives: %s\n", failure.what());
-    return 1;
-  }
-  return 0;
+  return bench::runMeasurement(argc, argv, "gpu-primitives", measureAll);
 }

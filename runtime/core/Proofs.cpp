@@ -20,13 +20,15 @@ Result<uint32_t> timeoutMs(const Settings &settings, uint32_t chosen) {
   return Outcome{gc3InvalidArgument, outOfRange(Setting::TimeoutMs, text)};
 }
 
+Result<bool> isOne(const Settings &settings, Setting setting, bool byDefault) {
+  const std::string &text = settings.text(setting);
+  if (text.empty() || text == "0" || text == "1")
+    return text.empty() ? byDefault : text == "1";
+  return Outcome{gc3InvalidArgument, outOfRange(setting, text)};
+}
+
 Result<bool> allowUnproven(const Settings &settings, bool chosen) {
-  const std::string &text = settings.text(Setting::AllowUnproven);
-  if (chosen || text.empty() || text == "0")
-    return chosen;
-  if (text == "1")
-    return true;
-  return Outcome{gc3InvalidArgument, outOfRange(Setting::AllowUnproven, text)};
+  return chosen ? true : isOne(settings, Setting::AllowUnproven, false);
 }
 
 /// Returns whether the collective promises anything about the program's output.

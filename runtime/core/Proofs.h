@@ -20,6 +20,10 @@ Outcome checkProofs(const bundle::BundleFile &file, uint32_t ranks);
 std::string standardPromiseProblem(const Program &program, const bundle::CheckView &promised,
                                    const common::StandardCollective &standard, uint32_t root);
 
+/// Returns the value of a setting that is 0 or 1, or `byDefault` if it is not set. Returns gc3InvalidArgument if it has
+/// another value.
+Result<bool> isOne(const Settings &settings, Setting setting, bool byDefault);
+
 /// Returns true if `chosen` is true, else the value of GC3_ALLOW_UNPROVEN. Returns gc3InvalidArgument if the value is
 /// neither 0 nor 1.
 Result<bool> allowUnproven(const Settings &settings, bool chosen);

@@ -81,13 +81,6 @@ core::Result<bool> refusesLL128(const Settings &settings, gc3LL128_t chosen) {
   return Outcome{gc3InvalidArgument, outOfRange(Setting::LL128, choice)};
 }
 
-core::Result<bool> sendsDirectly(const Settings &settings) {
-  const std::string &choice = settings.text(Setting::Direct);
-  if (choice.empty() || choice == "0" || choice == "1")
-    return choice != "0";
-  return Outcome{gc3InvalidArgument, outOfRange(Setting::Direct, choice)};
-}
-
 template <typename Number>
 Number chosenOf(Number forOne, Number forAll) {
   return forOne != 0 ? forOne : forAll;
@@ -123,7 +116,7 @@ Options optionsOf(const gc3GpuConfig_t &config, const Settings &settings) {
                           fill(settings, Setting::SlotBytes, &Tuning::slotBytes, options),
                           fill(settings, Setting::Threads, &Tuning::threads, options),
                           refusesLL128(settings, config.ll128).moveTo(options.strictLL128),
-                          sendsDirectly(settings).moveTo(options.direct),
+                          core::isOne(settings, Setting::Direct, true).moveTo(options.direct),
                           core::timeoutMs(settings, config.timeoutMs).moveTo(options.timeoutMs),
                           core::allowUnproven(settings, options.allowUnproven).moveTo(options.allowUnproven)})
     if (options.problem.ok())

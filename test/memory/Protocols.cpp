@@ -18,34 +18,20 @@ struct Peers {
 constexpr Peers inLaunch{"one launch", true, Scope::Gpu}, onGpus{"several GPUs", false, Scope::Sys},
     sharing{"two launches on a GPU", true, Scope::Sys};
 
-/// Three messages through two slots, whose receiver returns each slot at once.
-Program simple(const Peers &peers, Poll poll = Poll::Acquire) {
+/// Messages through two slots, one batch more than the slots hold. The receiver returns `batch` slots together, and the
+/// sender polls once for each batch.
+Program messages(const Peers &peers, int batch, Poll poll = Poll::Acquire) {
   Kernel k;
   k.poll = poll;
   const Block a = k.block("A", peers.gpu(0), 0), b = k.block("B", peers.gpu(1), 1);
   const Connection link = k.connection(peers.scope);
-  for (int number = 1; number <= 3; ++number)
-    k.send(a, link, number, number > link.slots);
-  for (int number = 1; number <= 3; ++number) {
+  const int last = link.slots + batch;
+  for (int number = 1; number <= last; ++number)
+    k.send(a, link, number, number == link.slots + 1);
+  for (int number = 1; number <= last; ++number) {
     k.receive(b, link, number);
     k.endData(b);
-    if (number == 1)
-      k.giveSlots(b, link, number);
-  }
-  return k.take();
-}
-
-/// Four messages through two slots. The receiver returns both slots at once, and the sender polls once for both.
-Program batches(const Peers &peers) {
-  Kernel k;
-  const Block a = k.block("A", peers.gpu(0), 0), b = k.block("B", peers.gpu(1), 1);
-  const Connection link = k.connection(peers.scope);
-  for (int number = 1; number <= 4; ++number)
-    k.send(a, link, number, number == 3);
-  for (int number = 1; number <= 4; ++number) {
-    k.receive(b, link, number);
-    k.endData(b);
-    if (number == 2)
+    if (number == batch)
       k.giveSlots(b, link, number);
   }
   return k.take();
@@ -353,8 +339,8 @@ std::vector<Protocol> protocols() {
   for (const Peers &peers : {inLaunch, onGpus}) {
     const std::string where = std::string(", ") + peers.name;
     const bool hasTable = !peers.isOneGpu; // the tables of one launch differ only in their scopes
-    add("Simple" + where, "Simple.h; Interpreter.h: runStep", simple(peers), hasTable);
-    add("Simple, batches" + where, "Interpreter.h: publicationOf, returnSlots", batches(peers), false);
+    add("Simple" + where, "Simple.h; Interpreter.h: runStep", messages(peers, 1), hasTable);
+    add("Simple, batches" + where, "Interpreter.h: publicationOf, returnSlots", messages(peers, 2), false);
     add("Simple, two calls" + where, "Interpreter.h: storeCounters", calls(peers), hasTable);
     add("forwarding" + where, "Interpreter.h: runStep", forwarding(peers), hasTable);
     add("Direct" + where, "ProgramImage.h: sendDirectly; Interpreter.h: runStep", direct(peers), hasTable);
@@ -368,9 +354,9 @@ std::vector<Protocol> protocols() {
   add("counters, no steps", "Interpreter.h: loadBlock, storeCounters", counters(false));
   add("LL128, order of the link", "LL128.h", line128(true));
   add("LL128, no assumption", "LL128.h", line128(false));
-  add("relaxed polls, then a fence", "Wait.h: await", simple(onGpus, Poll::RelaxedThenFence), false);
-  add("relaxed polls, then an acquire", "Wait.h: await", simple(onGpus, Poll::RelaxedThenAcquire), false);
-  add("Simple, two launches on a GPU", "Simple.h; Interpreter.h: runStep", simple(sharing), false);
+  add("relaxed polls, then a fence", "Wait.h: await", messages(onGpus, 1, Poll::RelaxedThenFence), false);
+  add("relaxed polls, then an acquire", "Wait.h: await", messages(onGpus, 1, Poll::RelaxedThenAcquire), false);
+  add("Simple, two launches on a GPU", "Simple.h; Interpreter.h: runStep", messages(sharing, 1), false);
   add("aliases of slots", "Window.h: resolve", aliased(onGpus, {false, false, false, false}));
   add("aliases of slots, alias fences of receivers", "", aliased(onGpus, {false, true, false, false}));
   add("aliases of slots, alias fences after polls", "", aliased(onGpus, {true, true, false, false}));
