@@ -53,9 +53,9 @@ public:
     needs.add(*loaded.program);
     needs.connections = loaded.program->connections().size();
     const auto protocol = static_cast<kernel::Protocol>(loaded.program->info().protocol());
-    program = std::make_unique<cuda::GpuProgram>(test::FakeCuda::table(), runner.limits(), loaded, ranks,
-                                                 cuda::chooseSlots(protocol, needs, {}),
-                                                 cuda::interpretersOf(test::FakeCuda::table()), cuda::fewestThreads);
+    const cuda::GpuProgram::Terms terms{ranks, cuda::chooseSlots(protocol, needs, {}), cuda::fewestThreads};
+    program = std::make_unique<cuda::GpuProgram>(test::FakeCuda::table(), runner.limits(), loaded, terms,
+                                                 cuda::interpretersOf(test::FakeCuda::table()));
     check(program->reserve(false));
     requests.resize(ranks.size());
   }

@@ -184,6 +184,38 @@ extern "C" gc3Result_t gc3CommGetAsyncError(gc3Comm_t comm, gc3Result_t *result)
   });
 }
 
+/// Returns the windows of a rank of an NCCL communicator, or an error.
+static Result<comm::UserWindows *> windowsOf(gc3Comm_t comm) {
+  api::NcclBackend *backend = comm ? comm->backend->ofNccl() : nullptr;
+  if (!backend)
+    return Outcome{gc3InvalidArgument, "comm is null, or not a communicator of gc3CommInit"};
+  return &backend->windows();
+}
+
+extern "C" gc3Result_t gc3CommAddWindow(gc3Comm_t comm, void *window, const void *buffer, size_t bytes) {
+  return api::guarded(comm, [&]() -> Outcome {
+    const Result<comm::UserWindows *> windows = windowsOf(comm);
+    if (!windows.ok())
+      return windows.outcome();
+    if (!buffer)
+      return {gc3InvalidArgument, "buffer is null"};
+    (*windows)->add(static_cast<ncclapi::Window>(window), buffer, bytes);
+    return {};
+  });
+}
+
+extern "C" gc3Result_t gc3CommRemoveWindow(gc3Comm_t comm, void *window) {
+  return api::guarded(comm, [&]() -> Outcome {
+    const Result<comm::UserWindows *> windows = windowsOf(comm);
+    if (!windows.ok())
+      return windows.outcome();
+    if (!window)
+      return {gc3InvalidArgument, "window is null"};
+    (*windows)->remove(static_cast<ncclapi::Window>(window));
+    return {};
+  });
+}
+
 /// Destroys or aborts a rank, and frees its handle.
 static gc3Result_t leave(gc3Comm_t comm, bool aborts) {
   if (comm)

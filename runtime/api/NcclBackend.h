@@ -36,6 +36,8 @@ public:
   void leave(bool aborts) override;
   NcclBackend *ofNccl() override { return this; }
 
+  comm::UserWindows &windows() { return communicator->windows(); }
+
   /// Returns the call for a valid request, or no value if the request has no elements.
   core::Result<std::optional<comm::CallGroup::Call>> callOf(const core::Request &request) const;
 

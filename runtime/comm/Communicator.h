@@ -67,6 +67,9 @@ public:
   /// further calls.
   bool mayShareCommunicator(const Communicator &other) const;
 
+  /// Returns the windows that the application has registered with its communicator.
+  UserWindows &windows() { return userWindows; }
+
   /// Returns the table of programs; null unless the communicator has joined without a refusal.
   std::shared_ptr<ProgramTable> programs() const;
 
@@ -158,6 +161,7 @@ private:
   const ncclapi::Comm parent;
   const WaitLimits joinLimits;
   ChildCommunicator child;
+  UserWindows userWindows;
   std::unique_ptr<GpuRank> gpu; ///< null after the executor has released all resources
 
   /// Guards the members below. Not held during CUDA or NCCL calls, except queries of `parent`.

@@ -8,8 +8,8 @@ namespace gc3::comm {
 using core::Outcome;
 using cuda::OnDevice;
 
-GpuRank::GpuRank(const Setup &setup, ChildCommunicator &child)
-    : setup(setup), cuda(setup.drivers.cuda), nccl(setup.drivers.nccl), child(child),
+GpuRank::GpuRank(const Setup &setup, ChildCommunicator &child, UserWindows &userWindows)
+    : setup(setup), cuda(setup.drivers.cuda), nccl(setup.drivers.nccl), child(child), userWindows(userWindows),
       runner(cuda, setup.options.timeoutMs, setup.options.mixesGraphs) {}
 
 std::string GpuRank::programName(uint32_t program) const {
@@ -22,6 +22,8 @@ Outcome GpuRank::plan(const cuda::GpuProgram &program, const core::Request &requ
   Outcome outcome = device.outcome();
   if (outcome.ok())
     outcome = runner.plan(program, {&request, 1}, capture, plan);
+  if (outcome.ok())
+    userWindows.place(request, {rank(), team, runner.stream()}, plan);
   if (outcome.ok() && capture != 0 && recorder && request.count != 0)
     recorder->planCapture(plan);
   return outcome;

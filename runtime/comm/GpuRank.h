@@ -12,6 +12,7 @@
 #include "comm/ChildCommunicator.h"
 #include "comm/DeviceComm.h"
 #include "comm/ProgramTable.h"
+#include "comm/UserWindows.h"
 #include "comm/Window.h"
 #include "cuda/Recorder.h"
 
@@ -47,8 +48,8 @@ struct LoadVerdict {
 
 class GpuRank {
 public:
-  /// `setup` and `child` must outlive this object.
-  GpuRank(const Setup &setup, ChildCommunicator &child);
+  /// All arguments must outlive this object.
+  GpuRank(const Setup &setup, ChildCommunicator &child, UserWindows &userWindows);
   GpuRank(const GpuRank &) = delete;
   GpuRank &operator=(const GpuRank &) = delete;
 
@@ -140,6 +141,7 @@ private:
   }
 
   core::Outcome loadOnAllRanks();
+  cuda::GpuProgram::Terms termsOf(const ProgramTable::Entry &entry) const;
   core::Outcome reserve();
   core::Outcome registerWindow();
   core::Outcome registerInTeam();
@@ -156,6 +158,7 @@ private:
   const cuda::Cuda &cuda;
   const ncclapi::Nccl &nccl;
   ChildCommunicator &child;
+  UserWindows &userWindows;
   Identity self;
   /// Addresses of the ChildCommunicators of those ranks of this communicator that are in this process; empty: unknown.
   std::vector<uint64_t> childrenInProcess;

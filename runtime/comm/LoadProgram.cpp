@@ -12,15 +12,24 @@ namespace gc3::comm {
 
 using core::Outcome;
 
+cuda::GpuProgram::Terms GpuRank::termsOf(const ProgramTable::Entry &entry) const {
+  cuda::GpuProgram::Terms terms{{rank(), rank() + 1},
+                                entry.sizes,
+                                setup.options.tuned(entry.sizes.protocol).threads,
+                                table->blocksOfOthers(rank())};
+  if (setup.options.direct && entry.sizes.protocol == kernel::Protocol::Simple && entry.loaded->asWritten)
+    terms.direct =
+        plan::DirectMessages::betweenLaunches(*entry.loaded->program, *entry.loaded->asWritten, table->teams());
+  return terms;
+}
+
 Outcome GpuRank::reserve() {
   const ProgramTable::Entry &entry = table->entry(loading->program);
   loading->pool = std::make_unique<plan::ConnectionPool>(*pool);
   loading->numbers = loading->pool->add(*entry.loaded->program, entry.sizes);
   loading->parts = parts;
-  loading->onGpu = std::make_unique<cuda::GpuProgram>(
-      cuda, runner.limits(), *entry.loaded, core::RankRange{rank(), rank() + 1}, entry.sizes,
-      entry.overNetwork ? part->interpreters : interpretersOf(cuda), setup.options.tuned(entry.sizes.protocol).threads,
-      table->blocksOfOthers(rank()));
+  loading->onGpu = std::make_unique<cuda::GpuProgram>(cuda, runner.limits(), *entry.loaded, termsOf(entry),
+                                                      entry.overNetwork ? part->interpreters : interpretersOf(cuda));
   if (Outcome outcome = loading->onGpu->reserve(setup.options.timeoutMs != 0); !outcome.ok())
     return outcome;
   if (loading->pool->pieces() == pool->pieces())
@@ -104,8 +113,7 @@ plan::NetworkRoute GpuRank::network() const {
 /// Gets the addresses of the peers' parts of the new window, if there is one, and writes the image.
 Outcome GpuRank::connect() {
   if (loading->windowBytes != 0) {
-    const core::Result<std::vector<std::byte *>> peers =
-        loading->window.resolve(team.rank, team.ranks, runner.stream());
+    const core::Result<std::vector<std::byte *>> peers = loading->window.resolve(team, runner.stream());
     if (!peers.ok())
       return peers.outcome();
     std::vector<std::byte *> all(static_cast<size_t>(self.ranks));

@@ -28,11 +28,10 @@ public:
   core::Result<bool> isWindow() const;
   /// Deregisters the part. The next registration uses `another`, a communicator of the ranks of the LSA team.
   void moveTo(ncclapi::Comm another);
-  /// Returns the addresses to which NCCL has mapped the parts of the LSA team's ranks. `count` is the number of these
-  /// ranks. Returns gc3InvalidUsage if NCCL supports no windows on the communicator.
-  core::Result<std::vector<std::byte *>> locate(int count, cuda::Stream stream) const;
-  /// Like locate(), but uses the address from reserve() for this rank's part. `own` is this rank's number in the team.
-  core::Result<std::vector<std::byte *>> resolve(int own, int count, cuda::Stream stream) const;
+  /// Returns the addresses to which NCCL has mapped the parts of the ranks of the LSA team (WindowParts.h).
+  core::Result<std::vector<std::byte *>> locate(const ncclapi::Team &team, cuda::Stream stream) const;
+  /// Like locate(), but uses the address from reserve() for this rank's part.
+  core::Result<std::vector<std::byte *>> resolve(const ncclapi::Team &team, cuda::Stream stream) const;
 
   /// Returns the window's handle for device code.
   const void *get() const { return handle; }
@@ -42,8 +41,6 @@ public:
   void forget() { handle = nullptr; }
 
 private:
-  core::Result<std::byte *> peerPart(int rank) const;
-
   const cuda::Cuda *cuda = nullptr;
   const ncclapi::Nccl *nccl = nullptr;
   ncclapi::Comm comm = nullptr;

@@ -44,9 +44,9 @@ constexpr std::array<SettingInfo, settingCount> settingTable{{
      "LL128 programs over links that tear lines of 128 bytes: replace runs them under Simple, refuse does not run them",
      "replace or refuse", "replace", Agreement::Value, Reader::All, "gpu-internals.md#ranks-on-several-gpus"},
     {Setting::Direct, "GC3_DIRECT",
-     "1 stores a message straight into the receiver's buffer where the order of steps permits it; for ranks that share "
-     "a launch on one GPU, under Simple",
-     "0 or 1", "1", Agreement::None, Reader::All, "direct.md#when-a-message-needs-no-slot"},
+     "1 stores a message straight into the receiver's buffer where the order of steps permits it, under Simple; for "
+     "ranks that share a launch on one GPU, and for receive buffers in windows",
+     "0 or 1", "1", Agreement::Value, Reader::All, "direct.md#when-a-message-needs-no-slot"},
     {Setting::TimeoutMs, "GC3_TIMEOUT_MS", "time limit for kernels, and for ranks that wait for other ranks",
      "a number of milliseconds up to 4294967295, or 0 for the default",
      "60000 on the host and for the joining of ranks in gc3CommInit; otherwise no limit", Agreement::IsNonzero,

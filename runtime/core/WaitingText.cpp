@@ -45,6 +45,18 @@ std::string awaitedSlot(const Program &program, uint32_t threadBlock) {
          std::to_string(record.channel());
 }
 
+static std::string beginOf(int32_t peer) {
+  return "rank " + std::to_string(peer) + " to begin this call";
+}
+
+std::string awaitedReceiver(const Program &program, uint32_t threadBlock) {
+  return beginOf(find(program, threadBlock).record.send_peer());
+}
+
+std::string awaitedSender(const Program &program, uint32_t threadBlock) {
+  return beginOf(find(program, threadBlock).record.recv_peer());
+}
+
 std::string awaitedStep(const fbs::Wait &wait) {
   return "thread block " + std::to_string(wait.thread_block()) + " step " + std::to_string(wait.step());
 }

@@ -15,6 +15,9 @@ std::string describeWaiter(const Program &program, uint32_t threadBlock, uint32_
 std::string awaitedMessage(const Program &program, uint32_t threadBlock);
 /// Returns for example "a free slot to rank 2 on channel 0".
 std::string awaitedSlot(const Program &program, uint32_t threadBlock);
+/// Return for example "rank 2 to begin this call".
+std::string awaitedReceiver(const Program &program, uint32_t threadBlock);
+std::string awaitedSender(const Program &program, uint32_t threadBlock);
 /// Returns for example "thread block 1 step 3".
 std::string awaitedStep(const bundle::fbs::Wait &wait);
 

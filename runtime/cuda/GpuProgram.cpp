@@ -74,16 +74,11 @@ core::Result<uint64_t> blocksThatFit(const Cuda &cuda, const Interpreters &inter
 }
 
 GpuProgram::GpuProgram(const Cuda &cuda, const DeviceLimits &limits, const core::LoadedProgram &program,
-                       core::RankRange ranks, const plan::SlotSizes &sizes, const Interpreters &interpreters,
-                       uint32_t threads, uint32_t ofOthers)
-    : cuda(cuda), limits(limits), program(program), sizes(sizes), interpreters(interpreters),
-      first(threads != 0 ? threads : kernel::mostThreads), last(threads != 0 ? threads : fewestThreads),
-      blocksOfOthers(ofOthers), image(*program.program, ranks, sizes.slots), reduces(anyReduces(*program.program)) {}
-
-void GpuProgram::sendDirectly() {
-  if (sizes.protocol == kernel::Protocol::Simple && program.asWritten)
-    image.sendDirectly(*program.asWritten);
-}
+                       const Terms &terms, const Interpreters &interpreters)
+    : cuda(cuda), limits(limits), program(program), sizes(terms.sizes), interpreters(interpreters),
+      first(terms.threads != 0 ? terms.threads : kernel::mostThreads),
+      last(terms.threads != 0 ? terms.threads : fewestThreads), blocksOfOthers(terms.blocksOfOthers),
+      image(*program.program, terms.ranks, sizes.slots, terms.direct), reduces(anyReduces(*program.program)) {}
 
 const void *GpuProgram::kernelOf(ElementType type) const {
   return interpreters.kernel(reduces ? type : copyType(core::elementSize(type)), sizes.protocol);
@@ -173,6 +168,14 @@ Outcome GpuProgram::prepare(const core::Request &request, uint64_t count, kernel
   return {};
 }
 
+/// Returns a text about the messages without slots, for the log.
+static std::string directText(const plan::DirectMessages &direct) {
+  if (direct.count() == 0)
+    return {};
+  return ", " + std::to_string(direct.count()) + " messages without slots" +
+         (direct.dependOnCall() ? " in calls with windows" : "");
+}
+
 std::string GpuProgram::conditions() const {
   const bundle::fbs::Protocol proven = program.program->info().protocol();
   const auto used = static_cast<bundle::fbs::Protocol>(sizes.protocol);
@@ -181,8 +184,7 @@ std::string GpuProgram::conditions() const {
          (proven != used ? " instead of " + std::string(EnumNameProtocol(proven)) : "") + ", " +
          std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, blocks of " +
          (fewest == most ? "" : std::to_string(fewest) + " to ") + std::to_string(most) + " threads, " +
-         std::to_string(image.bytes()) + " bytes for the program" +
-         (image.directMessages() != 0 ? ", " + std::to_string(image.directMessages()) + " messages without slots" : "");
+         std::to_string(image.bytes()) + " bytes for the program" + directText(image.directMessages());
 }
 
 std::pair<uint32_t, uint32_t> GpuProgram::threads() const {

@@ -27,15 +27,20 @@ inline constexpr uint32_t threadsPerMoveBlock = 256; ///< for kernels that multi
 
 class GpuProgram {
 public:
-  /// `cuda`, `limits` and `program` must outlive this object. `threads` is the number of threads per block. If it is 0,
-  /// the program chooses the largest number with which all blocks can run at the same time, together with `ofOthers`
-  /// blocks of concurrent launches.
-  GpuProgram(const Cuda &cuda, const DeviceLimits &limits, const core::LoadedProgram &program, core::RankRange ranks,
-             const plan::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads, uint32_t ofOthers = 0);
+  /// How a program runs on a GPU.
+  struct Terms {
+    core::RankRange ranks; ///< the ranks on this GPU, which share a launch
+    plan::SlotSizes sizes;
+    /// Threads per block. 0: the largest number with which all blocks can run at the same time, together with
+    /// `blocksOfOthers` blocks of concurrent launches.
+    uint32_t threads = 0;
+    uint32_t blocksOfOthers = 0;
+    plan::DirectMessages direct{}; ///< empty under LL and LL128
+  };
 
-  /// Makes messages go directly into the receiver's buffer where the order of steps permits it. Call before write(),
-  /// and only if one launch runs all ranks. Does nothing under LL and LL128.
-  void sendDirectly();
+  /// `cuda`, `limits` and `program` must outlive this object.
+  GpuProgram(const Cuda &cuda, const DeviceLimits &limits, const core::LoadedProgram &program, const Terms &terms,
+             const Interpreters &interpreters);
 
   /// Allocates memory, and makes CUDA load all kernels that calls can launch. If the driver loaded a kernel at the
   /// kernel's first launch, the driver could wait for running kernels, which can wait for that launch. If `watched` is
@@ -44,9 +49,9 @@ public:
   /// Copies the image to the GPU on `stream`, and waits for the stream.
   core::Outcome write(const plan::ConnectionEnds &ends, Stream stream);
 
-  /// Sets all fields of `call` except `memory` and `stop`, and chooses the kernel. Uses output parameters, because
-  /// KernelArgs has kilobytes. Returns gc3InvalidArgument if the call is too large or the GPU does not support its
-  /// type. Returns gc3InvalidUsage if the GPU cannot hold all blocks at once.
+  /// Sets all fields of `call` except `memory`, `place` and `stop`, and chooses the kernel. Uses output parameters,
+  /// because KernelArgs has kilobytes. Returns gc3InvalidArgument if the call is too large or the GPU does not support
+  /// its type. Returns gc3InvalidUsage if the GPU cannot hold all blocks at once.
   core::Outcome prepare(const core::Request &request, uint64_t count, kernel::KernelArgs &call, Launch &launch) const;
 
   /// Launches a kernel that prepare() has chosen.
@@ -62,6 +67,7 @@ public:
   const core::LoadedProgram &loaded() const { return program; }
   const plan::SlotSizes &slotSizes() const { return sizes; }
   core::RankRange ranks() const { return image.ranks(); }
+  const plan::DirectMessages &directMessages() const { return image.directMessages(); }
   /// Describes the protocol, slots, threads and memory, for the log.
   std::string conditions() const;
 

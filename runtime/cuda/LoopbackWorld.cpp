@@ -75,10 +75,10 @@ core::Result<const GpuProgram *> LoopbackWorld::load(const core::LoadedProgram &
   if (!isPossible(sizes, program.connections().size()))
     return Outcome{gc3InvalidArgument, name + " needs more than 1 TiB for the FIFO slots of " +
                                            std::to_string(program.connections().size()) + " connections"};
-  auto fresh = std::make_unique<GpuProgram>(cuda, runner.limits(), chosen, core::RankRange{0, ranks}, sizes,
-                                            interpretersOf(cuda), options.tuned(sizes.protocol).threads);
-  if (options.direct)
-    fresh->sendDirectly();
+  GpuProgram::Terms terms{{0, ranks}, sizes, options.tuned(sizes.protocol).threads};
+  if (options.direct && sizes.protocol == kernel::Protocol::Simple && chosen.asWritten)
+    terms.direct = plan::DirectMessages::inOneLaunch(program, *chosen.asWritten);
+  auto fresh = std::make_unique<GpuProgram>(cuda, runner.limits(), chosen, terms, interpretersOf(cuda));
   if (Outcome outcome = fresh->reserve(options.timeoutMs != 0); !outcome.ok())
     return outcome;
   plan::ConnectionPool pool(ranks);

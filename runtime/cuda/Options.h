@@ -21,9 +21,12 @@ struct Tuning {
 
 struct Options {
   std::array<Tuning, kernel::protocolCount> tuning{}; ///< indexed by protocol
-  bool simple = false;         ///< run all programs under Simple, also those proven for LL or LL128
-  bool strictLL128 = false;    ///< refuse a program for LL128 if a link tears lines, instead of running it under Simple
-  bool direct = true;          ///< ranks that share a launch store messages into each other's buffers where they can
+  bool simple = false;      ///< run all programs under Simple, also those proven for LL or LL128
+  bool strictLL128 = false; ///< refuse a program for LL128 if a link tears lines, instead of running it under Simple
+  bool direct = true;       ///< ranks store messages into each other's buffers where they can
+  /// Smallest call in which ranks compare the places of their receive buffers, in bytes of a rank's larger buffer.
+  /// Comparing takes two messages between the ranks.
+  uint64_t leastPlacedBytes = 1 << 20;
   uint32_t timeoutMs = 0;      ///< time limit for a kernel; 0: none
   uint32_t joiningMs = 60'000; ///< time limit for the joining of all ranks; timeoutMs applies if it is longer
   bool mixesGraphs = true;     ///< order replays of graphs with each other and with other calls

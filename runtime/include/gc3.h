@@ -397,6 +397,24 @@ GC3_API gc3Result_t gc3RedOpCreatePreMulSum(gc3RedOp_t *op, const void *scalar, 
  */
 GC3_API gc3Result_t gc3RedOpDestroy(gc3RedOp_t op, gc3Comm_t comm);
 
+/* ---- Windows ---- */
+
+/**
+ * Lets gc3 store messages straight into `buffer`, which the application has registered as a window of the
+ * communicator's NCCL communicator (ncclCommWindowRegister). `window` is the ncclWindow_t, or null if this rank got
+ * none. A call uses the window if it has at least 1 MiB, its receive buffer lies in the window, and the receive buffers
+ * of its peers have the same offset in theirs; otherwise the call works without it. All ranks call this function, for
+ * the same windows, in the same order with their calls. Does not communicate. With libgc3nccl.so, the registration
+ * itself suffices. gc3InvalidArgument: null, or the communicator is not one of gc3CommInit.
+ */
+GC3_API gc3Result_t gc3CommAddWindow(gc3Comm_t comm, void *window, const void *buffer, size_t bytes);
+
+/**
+ * Makes later calls of this rank not use the window. Call this before the window is deregistered. gc3InvalidArgument:
+ * null, or the communicator is not one of gc3CommInit.
+ */
+GC3_API gc3Result_t gc3CommRemoveWindow(gc3Comm_t comm, void *window);
+
 /* ---- Collectives ---- */
 
 /*

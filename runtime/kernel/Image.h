@@ -35,10 +35,14 @@ struct alignas(16) StepImage {
   uint32_t targetSlot;
   uint32_t firstWait;
   uint32_t waitCount;
-  uint32_t peerSlot; ///< if the step sends directly: the message's place in buffer `peerTarget` of rank `peer`
+  uint32_t peerSlot; ///< if the step sends directly: the message's place in buffer `peerTarget` of the receiver
   Buffer peerTarget;
-  uint8_t peer; ///< within the launch
+  uint8_t peer; ///< the receiver's index in KernelArgs::memory
 };
+
+/// The versions of a thread block's steps, as bits. A call uses the version with a bit if the messages of that
+/// connection go directly, where they can.
+inline constexpr uint32_t receivesDirectly = 1, sendsDirectly = 2, stepVersions = 4;
 
 /// A wait for thread block `block` of the same rank to complete its step `step` of the same tile.
 struct alignas(16) WaitImage {
@@ -66,6 +70,11 @@ struct NetworkReceive {
   Signal freed;   ///< the peer's signal for free slots
 };
 
+/// A rank announces to the other end of a connection where its receive buffer is (KernelArgs::place), and then the
+/// number of the connection's next message. Both lie after the counter that the rank publishes to this end, at these
+/// indices of 64-bit words.
+inline constexpr uint32_t placeWord = 2, announcementWord = 3;
+
 /// The two ends of a connection. Counters count messages since the connection was created and never decrease. The
 /// waiting side polls memory of its own rank; the signalling side stores to memory of the peer. Peers on the same GPU
 /// and peers across NVLink differ only in addresses.
@@ -89,8 +98,9 @@ struct ReceiveEnd {
   uint32_t batch;                ///< number of free slots to return at a time; the end of a call returns the rest
 };
 
-/// The dependency that a thread block waited for when the host stopped it.
-enum class Waiting : uint32_t { Nothing, Step, Message, Slot, Data };
+/// The dependency that a thread block waited for when the host stopped it. Receiver and Sender: the begin of the peer's
+/// call.
+enum class Waiting : uint32_t { Nothing, Step, Message, Slot, Data, Receiver, Sender };
 struct Report {
   Waiting what;
   uint32_t step; ///< number within the thread block
@@ -109,7 +119,7 @@ struct alignas(16) StepTimes {
 /// The thread block that a block of the grid runs. One record has all of this, so that a kernel starts after few loads
 /// that depend on each other.
 struct alignas(16) BlockImage {
-  const StepImage *steps; ///< of this thread block
+  const StepImage *steps; ///< of this thread block, in the first version
   const WaitImage *waits; ///< of the rank
   uint64_t *progress;     ///< of the rank, indexed by thread block: steps completed since the program was loaded
   uint64_t *tiles;        ///< used only by this thread block: tiles completed before this call
@@ -120,6 +130,7 @@ struct alignas(16) BlockImage {
   uint32_t rank;  ///< within the launch
   uint32_t block; ///< within the rank
   uint32_t stepCount;
+  uint32_t stepsOfVersion; ///< distance between two versions of a step
 };
 
 /// The shape of a buffer. Within a block, slots begin `slotElements` apart. The last slots of a block can be short or
@@ -131,6 +142,13 @@ struct Shape {
 
 struct RankBuffers {
   std::byte *buffers[bufferKinds];
+};
+
+/// A rank's place of its receive buffer: a number that is equal on two ranks if the buffers have the same offset in the
+/// same window of a communicator (comm/UserWindows.h).
+enum class Place : uint64_t {
+  NotCompared, ///< ranks do not compare places in this call, and use the first version of all steps
+  Nowhere      ///< the buffer is not in a window
 };
 
 /// Limit on the ranks of one launch. It bounds the size of KernelArgs. StepImage::peer has 8 bits.
@@ -154,7 +172,10 @@ struct KernelArgs {
   Operation op;
   Scope peers; ///< scope of accesses between the ends of a connection: Gpu if one launch runs both ends. Ranks that
                ///< share a GPU under NCCL see the same memory at different addresses, so they need System
-  RankBuffers memory[maxRanksPerLaunch]; ///< indexed by rank of the launch
+  Place place; ///< the place of the launch's only rank; NotCompared if there are several ranks
+  /// Indexed by rank of the launch. If ranks compare places, the only rank has index 0. The peers to which it sends
+  /// directly follow, with the addresses of their outputs.
+  RankBuffers memory[maxRanksPerLaunch];
 };
 
 } // namespace gc3::kernel

@@ -72,7 +72,7 @@ public:
   GC3_DEVICE void run() {
     loadBlock();
     publishRunning(tilesBefore + 1);
-    if (runTiles())
+    if (chooseSteps() && runTiles())
       storeCounters();
     publishRunning(0);
   }
@@ -128,6 +128,59 @@ private:
       sent.messages = *image.out.sent;
     if (image.in.received)
       returned = received.messages = *image.in.received;
+  }
+
+  /// Compares the place of this rank's receive buffer with those of the peers, over both connections of the block, and
+  /// chooses the version of the steps. If the places are equal, messages without slots go directly. Returns false after
+  /// a stop.
+  ///
+  /// The receiver announces its place first. So a sender stores nothing into the receiver's buffer before the
+  /// receiver's call has begun. The sender's announcement tells the receiver its place. It follows the receiver's, so
+  /// no announcement can overwrite one that the peer has not read yet.
+  GC3_DEVICE bool chooseSteps() {
+    if (!mayBeDirect || call.place == Place::NotCompared || call.tiles == 0)
+      return true;
+    return !machine.barrierAny(leads && !comparePlaces());
+  }
+
+  GC3_DEVICE bool comparePlaces() {
+    uint32_t version = 0;
+    if (image.in.arrived)
+      announce(image.in.freed, received.messages + 1);
+    if (image.out.arrived) {
+      if (!awaitPlace(image.out.freed, sent.messages + 1, Waiting::Receiver, sendsDirectly, version))
+        return false;
+      announce(image.out.arrived, sent.messages + 1);
+    }
+    if (image.in.arrived &&
+        !awaitPlace(image.in.arrived, received.messages + 1, Waiting::Sender, receivesDirectly, version))
+      return false;
+    shared.block.steps += version * image.stepsOfVersion;
+    return true;
+  }
+
+  /// Announces this rank's place to the peer. `number` is that of the connection's next message. The peer acquires the
+  /// number, and then knows that earlier kernels of this rank no longer access the receive buffer.
+  GC3_DEVICE void announce(uint64_t *counter, uint64_t number) {
+    machine.template store<sizeof(uint64_t)>(reinterpret_cast<std::byte *>(counter + placeWord),
+                                             static_cast<uint64_t>(call.place));
+    machine.fence(call.peers);
+    machine.publish(counter + announcementWord, number, call.peers);
+  }
+
+  /// Waits for the peer's announcement. Adds `bit` to `version` if its place is this rank's. Returns false after a
+  /// stop.
+  GC3_DEVICE bool awaitPlace(const uint64_t *counter, uint64_t number, Waiting what, uint32_t bit, uint32_t &version) {
+    uint64_t value;
+    if (!await(machine, {counter + announcementWord, number, what, call.peers, {}}, call.stop, value)) {
+      reportStop(what);
+      return false;
+    }
+    const auto place = static_cast<Place>(
+        machine.template load<sizeof(uint64_t)>(reinterpret_cast<const std::byte *>(counter + placeWord)));
+    if (place == call.place && place != Place::Nowhere)
+      version |= bit;
+    return true;
   }
 
   /// Finds the slots of the next messages.

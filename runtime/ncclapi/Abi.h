@@ -136,6 +136,7 @@ using TeamLsa = Team(Comm);
   X(CommShrink) \
   X(CommAbort) X(CommDestroy) X(CommFinalize) X(CommRevoke) \
   X(CommGetAsyncError) \
+  X(CommWindowDeregister) X(CommWindowRegister) \
   X(RedOpCreatePreMulSum) X(RedOpDestroy) \
   X(GroupEnd) X(GroupSimulateEnd) X(GroupStart)
 // clang-format on

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A connection has a line of counters at its sender (0: slots freed, 1: messages sent), and another line at its
-// receiver (0: messages arrived, 1: messages received). The peer writes counter 0 of each line. The FIFO slots follow
-// the receiver's line. If the connection uses the network, counter 0 is unused, because no peer writes counters. The
-// sender then has slots of its own, which follow its line.
+// receiver (0: messages arrived, 1: messages received). The peer writes counter 0 of each line, and announces the place
+// of its receive buffer in words 2 and 3 (kernel/Image.h). The FIFO slots follow the receiver's line. If the connection
+// uses the network, counter 0 is unused, because no peer writes counters. The sender then has slots of its own, which
+// follow its line.
 #include "plan/ConnectionPool.h"
 
 #include <algorithm>

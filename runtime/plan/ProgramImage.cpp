@@ -19,22 +19,6 @@ T *at(std::byte *base, size_t offset) {
   return reinterpret_cast<T *>(base + offset);
 }
 
-/// Returns the kernel's buffer that contains the program's buffer, and adds the offset in it to `slot`. The kernel has
-/// one buffer for all scratch buffers. An aliased buffer is a part of the rank's other buffer.
-Buffer locate(const RankView &view, uint8_t buffer, uint32_t &slot) {
-  if (buffer >= firstScratchBuffer) {
-    for (uint8_t k = firstScratchBuffer; k != buffer; ++k)
-      slot += view.scratchSlots[k - firstScratchBuffer];
-    return Buffer::Scratch;
-  }
-  const bool input = buffer == inputBuffer;
-  if (view.alias == (input ? fbs::Alias::InputInOutput : fbs::Alias::OutputInInput)) {
-    slot += view.aliasOffset;
-    return input ? Buffer::Output : Buffer::Input;
-  }
-  return input ? Buffer::Input : Buffer::Output;
-}
-
 StepImage stepOf(const RankView &view, const fbs::Instruction &from) {
   const OpcodeTraits &does = traits(static_cast<Opcode>(from.opcode()));
   StepImage step{OpcodeFlags(static_cast<Opcode>(from.opcode())),
@@ -49,10 +33,14 @@ StepImage stepOf(const RankView &view, const fbs::Instruction &from) {
                  0,
                  Buffer::Input,
                  0};
-  if (does.readsSrc)
-    step.source = locate(view, from.src_buffer(), step.sourceSlot);
-  if (does.writesDst)
-    step.target = locate(view, from.dst_buffer(), step.targetSlot);
+  if (does.readsSrc) {
+    const BufferPlace place = placeOf(view, from.src_buffer(), from.src_index());
+    step.source = place.buffer, step.sourceSlot = place.slot;
+  }
+  if (does.writesDst) {
+    const BufferPlace place = placeOf(view, from.dst_buffer(), from.dst_index());
+    step.target = place.buffer, step.targetSlot = place.slot;
+  }
   return step;
 }
 
@@ -66,14 +54,16 @@ size_t ProgramImage::reserve(size_t count) {
   return begin;
 }
 
-ProgramImage::ProgramImage(const core::Program &ofRanks, core::RankRange ranks, uint32_t slotsOfConnections)
+ProgramImage::ProgramImage(const core::Program &ofRanks, core::RankRange ranks, uint32_t slotsOfConnections,
+                           DirectMessages withoutSlots)
     : program(ofRanks), range(ranks), slots(slotsOfConnections), firstBlock(program.firstThreadBlock(range.first)),
-      endBlock(program.firstThreadBlock(range.end)) {
+      endBlock(program.firstThreadBlock(range.end)), direct(std::move(withoutSlots)),
+      versions(direct.dependOnCall() ? stepVersions : 1) {
   size_t waits = 0;
   for (uint32_t r = range.first; r < range.end; ++r)
     waits += program.rank(r).waits.size();
   offsets.blocks = reserve<BlockImage>(blocks());
-  offsets.steps = reserve<StepImage>(program.firstStep(range.end) - program.firstStep(range.first));
+  offsets.steps = reserve<StepImage>(size_t{versions} * steps());
   offsets.waits = reserve<WaitImage>(waits);
   offsets.networkSends = reserve<NetworkSend>(blocks());
   offsets.networkReceives = reserve<NetworkReceive>(blocks());
@@ -83,67 +73,47 @@ ProgramImage::ProgramImage(const core::Program &ofRanks, core::RankRange ranks, 
   offsets.reports = reserve<Report>(blocks());
 }
 
-/// Returns whether the kernel can store the same bytes in the target of `step`, if it has one, and in the target of the
-/// step that receives its message. The kernel stores as many bytes in both. So the receiver's slots must not be shorter
-/// than those of `step`, as the last slots of a block can be.
-bool ProgramImage::endsLikeTarget(uint32_t step, uint32_t receiver) const {
-  const fbs::Instruction &from = program.instruction(step), &to = program.instruction(receiver);
-  if (!traits(static_cast<Opcode>(from.opcode())).writesDst || program.info().whole_slots())
-    return true;
-  uint32_t own = from.dst_index(), peer = to.dst_index();
-  const Buffer ownBuffer = locate(program.rank(program.rankOfStep(step)), from.dst_buffer(), own);
-  const Buffer peerBuffer = locate(program.rank(program.rankOfStep(receiver)), to.dst_buffer(), peer);
-  return peerBuffer == Buffer::Scratch || (peerBuffer == ownBuffer && peer == own);
-}
-
-void ProgramImage::sendDirectly(const core::Transfers &transfers) {
-  receivers.assign(transfers.steps().size(), core::Transfers::none);
-  arrives.assign(transfers.steps().size(), false);
-  for (size_t step = 0; step < receivers.size(); ++step)
-    if (const core::Transfers::StepTransfer &how = transfers.steps()[step];
-        how.out == core::Transfer::Store && endsLikeTarget(static_cast<uint32_t>(step), how.receiver)) {
-      receivers[step] = how.receiver;
-      arrives[how.receiver] = true;
-    }
-}
-
-uint32_t ProgramImage::directMessages() const {
-  return static_cast<uint32_t>(std::count(arrives.begin(), arrives.end(), true));
-}
-
-/// Changes a step whose messages have no slot. `number` is its number in the program.
-void ProgramImage::fillDirect(uint32_t number, StepImage &step) const {
-  if (arrives[number]) {
+/// Changes a step whose messages have no slot in `version`. `number` is its number in the program.
+void ProgramImage::fillDirect(uint32_t number, uint32_t version, StepImage &step) const {
+  if ((version & receivesDirectly) != 0 && direct.arrives(number)) {
     step.flags.receiveDirectly();
     step.source = step.target;
     step.sourceSlot = step.targetSlot;
     if (!step.flags.sends())
       step.count = 1; // the step moves no data, so it needs only one run
   }
-  if (const uint32_t receiver = receivers[number]; receiver != core::Transfers::none) {
-    const uint32_t peer = program.rankOfStep(receiver);
+  if (const uint32_t receiver = direct.receiver(number);
+      (version & sendsDirectly) != 0 && receiver != DirectMessages::none) {
     const fbs::Instruction &to = program.instruction(receiver);
+    const BufferPlace place = placeOf(program.rank(program.rankOfStep(receiver)), to.dst_buffer(), to.dst_index());
     step.flags.sendDirectly();
-    step.peer = static_cast<uint8_t>(peer - range.first);
-    step.peerSlot = to.dst_index();
-    step.peerTarget = locate(program.rank(peer), to.dst_buffer(), step.peerSlot);
+    step.peer = direct.memory(number);
+    step.peerTarget = place.buffer;
+    step.peerSlot = place.slot;
   }
 }
 
-/// Writes the steps and waits of rank `r`. `firstStep` and `firstWait` count those of earlier ranks.
-void ProgramImage::fillSteps(uint32_t r, std::byte *host, uint32_t firstStep, uint32_t firstWait) const {
+/// Writes a version of the steps of rank `r`.
+void ProgramImage::fillSteps(uint32_t r, std::byte *host, uint32_t version) const {
   const RankView &view = program.rank(r);
-  StepImage *steps = at<StepImage>(host, offsets.steps) + firstStep;
+  const uint32_t first = program.firstStep(r), before = program.firstStep(range.first);
+  // If there is only one version, all direct messages are direct in it.
+  const uint32_t chosen = versions == 1 ? receivesDirectly | sendsDirectly : version;
+  StepImage *to = at<StepImage>(host, offsets.steps) + size_t{version} * steps() + (first - before);
   for (uint32_t i = 0; i < view.instructions.size(); ++i) {
-    steps[i] = stepOf(view, view.instructions[i]);
-    if (!receivers.empty())
-      fillDirect(program.firstStep(r) + i, steps[i]);
+    to[i] = stepOf(view, view.instructions[i]);
+    fillDirect(first + i, chosen, to[i]);
   }
-  for (const fbs::Wait &wait : view.waits) {
-    const fbs::ThreadBlock &block = view.threadBlocks[wait.thread_block()];
-    at<WaitImage>(host, offsets.waits)[firstWait++] = {wait.thread_block(), wait.step(), block.instruction_count()};
-    steps[block.first_instruction() + wait.step()].isAwaited = true;
-  }
+  for (const fbs::Wait &wait : view.waits)
+    to[view.threadBlocks[wait.thread_block()].first_instruction() + wait.step()].isAwaited = true;
+}
+
+/// Writes the waits of rank `r`. `firstWait` counts those of earlier ranks.
+void ProgramImage::fillWaits(uint32_t r, std::byte *host, uint32_t firstWait) const {
+  const RankView &view = program.rank(r);
+  for (const fbs::Wait &wait : view.waits)
+    at<WaitImage>(host, offsets.waits)[firstWait++] = {wait.thread_block(), wait.step(),
+                                                       view.threadBlocks[wait.thread_block()].instruction_count()};
 }
 
 /// Writes the thread blocks of rank `r`.
@@ -162,6 +132,7 @@ void ProgramImage::fillBlocks(uint32_t r, std::byte *host, std::byte *base, cons
     block.rank = r - range.first;
     block.block = tb;
     block.stepCount = view.threadBlocks[tb].instruction_count();
+    block.stepsOfVersion = steps();
     fillConnections(first + tb, host, base, ends);
   }
 }
@@ -194,7 +165,9 @@ std::vector<std::byte> ProgramImage::constants(std::byte *base, const Connection
   uint32_t firstWait = 0;
   for (uint32_t r = range.first; r < range.end; ++r) {
     const uint32_t firstStep = program.firstStep(r) - program.firstStep(range.first);
-    fillSteps(r, bytes.data(), firstStep, firstWait);
+    for (uint32_t version = 0; version < versions; ++version)
+      fillSteps(r, bytes.data(), version);
+    fillWaits(r, bytes.data(), firstWait);
     fillBlocks(r, bytes.data(), base, ends, firstStep, firstWait);
     firstWait += static_cast<uint32_t>(program.rank(r).waits.size());
   }

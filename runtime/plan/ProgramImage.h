@@ -4,8 +4,8 @@
 // addresses of their ends.
 #pragma once
 
-#include "core/Transfers.h"
 #include "plan/ConnectionPool.h"
+#include "plan/DirectMessages.h"
 
 #include <vector>
 
@@ -13,16 +13,16 @@ namespace gc3::plan {
 
 /// The layout of an image in device memory. It begins with the data that the kernel only reads. Counters and reports
 /// follow, which are 0 initially.
+///
+/// If messages are direct only in some calls, the image has all steps four times (StepVersion). Each block then chooses
+/// a version in each call.
 class ProgramImage {
 public:
-  /// `program` must outlive this object. `slots` is the number of slots of each connection.
-  ProgramImage(const core::Program &program, core::RankRange ranks, uint32_t slots);
+  /// `program` must outlive this object. `slots` is the number of slots of each connection. If there are direct
+  /// messages, the launch must run under Simple, and the buffers of its calls must overlap as the program's do.
+  ProgramImage(const core::Program &program, core::RankRange ranks, uint32_t slots, DirectMessages direct = {});
 
-  /// Makes messages that `transfers` permits to store go directly into the receiver's buffer. Call before constants(),
-  /// and only if the launch runs all ranks under Simple. The buffers of its calls must overlap as the program's do.
-  void sendDirectly(const core::Transfers &transfers);
-  /// Returns the number of messages that have no slot.
-  uint32_t directMessages() const;
+  const DirectMessages &directMessages() const { return direct; }
 
   size_t bytes() const { return total; }            ///< size of the image, whose address must be a multiple of 128
   size_t constantBytes() const { return constant; } ///< size of the constant data at the beginning of the image
@@ -42,9 +42,10 @@ private:
   };
   template <typename T>
   size_t reserve(size_t count);
-  void fillSteps(uint32_t r, std::byte *host, uint32_t firstStep, uint32_t firstWait) const;
-  void fillDirect(uint32_t number, kernel::StepImage &step) const;
-  bool endsLikeTarget(uint32_t step, uint32_t receiver) const;
+  uint32_t steps() const { return program.firstStep(range.end) - program.firstStep(range.first); }
+  void fillSteps(uint32_t r, std::byte *host, uint32_t version) const;
+  void fillDirect(uint32_t number, uint32_t version, kernel::StepImage &step) const;
+  void fillWaits(uint32_t r, std::byte *host, uint32_t firstWait) const;
   void fillBlocks(uint32_t r, std::byte *host, std::byte *base, const ConnectionEnds &ends, uint32_t firstStep,
                   uint32_t firstWait) const;
   void fillConnections(uint32_t number, std::byte *host, std::byte *base, const ConnectionEnds &ends) const;
@@ -53,10 +54,10 @@ private:
   const core::RankRange range;
   const uint32_t slots;
   const uint32_t firstBlock, endBlock; ///< range of the program's thread blocks
+  const DirectMessages direct;
+  const uint32_t versions; ///< number of versions of each step
   Offsets offsets{};
   size_t constant = 0, total = 0;
-  std::vector<uint32_t> receivers; ///< indexed by step: the step that receives its message, if that has no slot
-  std::vector<bool> arrives;       ///< indexed by step: whether the message that it receives has no slot
 };
 
 } // namespace gc3::plan

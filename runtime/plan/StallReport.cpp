@@ -39,6 +39,8 @@ std::string stallReport(const core::Program &program, core::RankRange ranks, std
       case Waiting::Slot: text += core::awaitedSlot(program, index); break;
       case Waiting::Message: text += core::awaitedMessage(program, index); break;
       case Waiting::Data: text += "the data of " + core::awaitedMessage(program, index); break;
+      case Waiting::Receiver: text += core::awaitedReceiver(program, index); break;
+      case Waiting::Sender: text += core::awaitedSender(program, index); break;
       case Waiting::Nothing: break;
       }
     }

@@ -100,6 +100,7 @@ Result Group::end() {
   if (depth > 0)
     return result;
   Group ended = std::exchange(*this, Group()); // so the thread's group is empty even after an exception
+  ended.addWindows(result);
   const Result finished = isError(result) ? result : ended.finish(result);
   ended.destroyOperations(any);
   return finished;
@@ -183,13 +184,28 @@ Result Group::runDeferred() const {
   return first;
 }
 
+void Group::addWindow(Registration registration, Result result) {
+  registrations.push_back(std::move(registration));
+  if (!isOpen())
+    addWindows(result);
+}
+
+/// The handles are known only if `ncclResult`, the result of the registrations, is Success.
+void Group::addWindows(Result ncclResult) {
+  for (const Registration &each : registrations)
+    each.communicator->windows().add(ncclResult == Result::Success ? *each.window : nullptr, each.memory, each.bytes);
+  registrations.clear();
+}
+
 void Group::forwardCallsOn(Comm comm) {
   forward([&](const Deferred &each) { return each.call.comm == comm; });
   dropCallsOn(comm);
 }
 
 void Group::dropCallsOn(Comm comm) {
-  std::erase(forwardedTo, Interposer::ofProcess().find(comm));
+  const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
+  std::erase(forwardedTo, communicator);
+  std::erase_if(registrations, [&](const Registration &each) { return each.communicator == communicator; });
   std::erase_if(deferred, [&](const Deferred &each) { return each.call.comm == comm; });
   destroyOperations([&](const Operation &operation) { return operation.comm == comm; });
 }

@@ -34,6 +34,17 @@ public:
   /// operation only at the end of the group.
   bool deferDestruction(RedOp op, Comm comm);
 
+  /// A registration of memory as a window, which the application has made.
+  struct Registration {
+    std::shared_ptr<Communicator> communicator;
+    const void *memory;
+    uint64_t bytes;
+    Window *window; ///< NCCL stores the handle here
+  };
+  /// Adds a window to its communicator. If the thread has an open group, NCCL registers the window at the outermost
+  /// end, so this function adds it there. `result` is the result of NCCL's function.
+  void addWindow(Registration registration, Result result);
+
   /// Forwards the deferred calls on `comm` to NCCL, which runs them in its part of the group. Call this before `comm`
   /// is finalized or destroyed.
   void forwardCallsOn(Comm comm);
@@ -53,6 +64,7 @@ private:
   };
 
   Result finish(Result ncclResult);
+  void addWindows(Result ncclResult);
   core::Outcome awaitNccl() const;
   Result runDeferred() const;
   template <typename Which>
@@ -64,6 +76,7 @@ private:
   std::vector<Deferred> deferred;
   /// The communicators on which this group has forwarded a collective call to NCCL.
   std::vector<std::shared_ptr<Communicator>> forwardedTo;
+  std::vector<Registration> registrations;
   std::vector<Operation> operations; ///< operations that the application has destroyed, but NCCL has not yet
   Result failure = Result::Success;  ///< the first error of forwarded calls
 };

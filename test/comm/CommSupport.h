@@ -177,7 +177,9 @@ public:
   /// Makes a call on all ranks. Returns an error message, or an empty string if all results are right.
   std::string run(size_t program, const TrialOptions &options) {
     const Trial wanted = trial(program, options);
-    Loopback::Buffers buffers(cuda, wanted);
+    return run(wanted, Loopback::Buffers(cuda, wanted));
+  }
+  std::string run(const Trial &wanted, const Loopback::Buffers &buffers) {
     std::vector<comm::CallGroup::Call> calls;
     for (size_t rank = 0; rank < comms.size(); ++rank) {
       calls.push_back(part(rank, buffers.requests[rank]));
@@ -202,10 +204,16 @@ public:
   /// Makes eight calls on all ranks. A rank can be any number of calls ahead of another rank. So at one time ranks run
   /// different programs, protocols and types on the same connections. Returns the first error; empty if there is none.
   std::string runOutOfStep(uint64_t seed) {
+    return runOutOfStep(seed,
+                        [&](const Trial &trial, size_t) { return std::make_unique<Loopback::Buffers>(cuda, trial); });
+  }
+  static constexpr size_t callCount = 8;
+  /// `makeBuffers` returns the buffers of a call. Its second argument is the number of the call.
+  template <typename MakeBuffers>
+  std::string runOutOfStep(uint64_t seed, const MakeBuffers &makeBuffers) {
     host::Random random(seed);
     std::vector<std::unique_ptr<Trial>> trials;
     std::vector<std::unique_ptr<Loopback::Buffers>> buffers;
-    constexpr size_t callCount = 8;
     for (size_t call = 0; call < callCount; ++call) {
       const TrialOptions options{random.below(200),
                                  static_cast<core::ElementType>(random.below(core::elementTypeCount)),
@@ -214,7 +222,7 @@ public:
                                  static_cast<uint32_t>(random.below(3)),
                                  random.next()};
       trials.push_back(std::make_unique<Trial>(trial(random.below(names.size()), options)));
-      buffers.push_back(std::make_unique<Loopback::Buffers>(cuda, *trials.back()));
+      buffers.push_back(makeBuffers(*trials.back(), call));
     }
     std::vector<comm::CallGroup::Call> calls;
     std::vector<size_t> made(comms.size());

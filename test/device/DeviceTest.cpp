@@ -89,10 +89,8 @@ TEST(Device, storesMessagesDirectly) {
     std::unique_ptr<bundle::BundleFile> file = load(spec);
     std::unique_ptr<core::Program> program;
     ASSERT_TRUE(core::Program::load(*file, 0).moveTo(program).ok());
-    plan::ProgramImage image(*program, core::RankRange{0, program->ranks()}, 2);
-    EXPECT_EQ(image.directMessages(), 0u) << spec.name;
-    image.sendDirectly(core::Transfers::asWritten(*program, core::HappensBefore(*program)));
-    EXPECT_EQ(image.directMessages(), direct) << spec.name;
+    const auto transfers = core::Transfers::asWritten(*program, core::HappensBefore(*program));
+    EXPECT_EQ(plan::DirectMessages::inOneLaunch(*program, transfers).count(), direct) << spec.name;
     for (uint64_t count : {0, 1, 4, 7, 64, 300}) {
       EmulationOptions options = optionsFor(kernel::Protocol::Simple, count + 1);
       options.count = count;

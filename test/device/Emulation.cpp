@@ -100,6 +100,10 @@ plan::ConnectionPool::Parts Emulation::makeParts(const plan::ConnectionPool &poo
   return parts;
 }
 
+static plan::DirectMessages directMessages(const core::Program &program) {
+  return plan::DirectMessages::inOneLaunch(program, core::Transfers::asWritten(program, core::HappensBefore(program)));
+}
+
 std::string Emulation::prepare() {
   if (bundle::BundleStatus status = core::Program::load(file, index).moveTo(program); !status.ok())
     return status.message;
@@ -112,9 +116,8 @@ std::string Emulation::prepare() {
   if (std::string problem = setGeometry(*program, options.count, static_cast<uint32_t>(size), options.sizes, call);
       !problem.empty())
     return problem;
-  image.emplace(*program, core::RankRange{0, program->ranks()}, options.sizes.slots);
-  if (options.direct)
-    image->sendDirectly(core::Transfers::asWritten(*program, core::HappensBefore(*program)));
+  image.emplace(*program, core::RankRange{0, program->ranks()}, options.sizes.slots,
+                options.direct ? directMessages(*program) : plan::DirectMessages());
   base = zeroed(image->bytes(), memory);
   plan::ConnectionPool pool(program->ranks());
   const std::vector<uint32_t> numbers = pool.add(*program, options.sizes);

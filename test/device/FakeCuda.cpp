@@ -297,6 +297,7 @@ Result FakeCuda::enqueueInterpreter(const Launch &launch) {
                 static_cast<const Kernel *>(launch.kernel)->type);
   threadsOfLaunch = launch.threads;
   launchedOn.push_back(launch.stream);
+  callOn[launch.stream] = *static_cast<const kernel::KernelArgs *>(launch.arguments[0]);
   enqueue(launch.stream, [this, launch, call = *static_cast<const kernel::KernelArgs *>(launch.arguments[0])] {
     return interpret(call, launch);
   });

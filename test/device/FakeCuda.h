@@ -120,6 +120,7 @@ public:
   uint64_t awaited = 0;                   ///< enqueued waits for events
   uint64_t externals = 0;       ///< external record and wait nodes: their events are not a part of the capture
   uint32_t threadsOfLaunch = 0; ///< threads per block of the last launch
+  std::map<cuda::Stream, kernel::KernelArgs> callOn{}; ///< last enqueued launch of the interpreter, by stream
   /// Returns a list of the resources that are not freed, or an empty string.
   std::string leaks() const;
   /// Returns three numbers for a device: its allocations of device memory, its streams and its events.

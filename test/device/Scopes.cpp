@@ -24,17 +24,23 @@ Scopes::Scopes(const kernel::KernelArgs &call, kernel::Protocol protocol, uint32
     if (call.running)
       scopes[call.running + b] = Scope::System;
     if (block.out.sent)
-      scopes[block.out.arrived] = scopes[block.out.freed] = ofPeer(received.contains(block.out.slots));
+      addConnection(block.out.arrived, block.out.freed, ofPeer(received.contains(block.out.slots)));
     if (block.in.received)
-      scopes[block.in.arrived] = scopes[block.in.freed] = ofPeer(sent.contains(block.in.slots));
+      addConnection(block.in.arrived, block.in.freed, ofPeer(sent.contains(block.in.slots)));
   }
   addExtents(call, blocks);
 }
 
+/// Adds the counters of a connection; null if the network counts.
+void Scopes::addConnection(const uint64_t *arrived, const uint64_t *freed, Scope scope) {
+  for (const uint64_t *counter : {arrived, freed})
+    if (counter)
+      scopes[counter] = scopes[counter + kernel::announcementWord] = scope;
+}
+
 void Scopes::addExtents(const kernel::KernelArgs &call, uint32_t blocks) {
   for (const auto &[counter, scope] : scopes)
-    if (const auto begin = reinterpret_cast<uintptr_t>(counter); begin != 0) // null: the network counts
-      extents.push_back({begin, begin + sizeof *counter, false});
+    extents.push_back({reinterpret_cast<uintptr_t>(counter), reinterpret_cast<uintptr_t>(counter + 1), false});
   extents.push_back({reinterpret_cast<uintptr_t>(stop), reinterpret_cast<uintptr_t>(stop + 1), false});
   const uint64_t bytes = call.slots * call.slotBytes;
   for (uint32_t b = 0; b < blocks && protocol != kernel::Protocol::Simple; ++b)

@@ -52,6 +52,7 @@ private:
     bool isMessage;
   };
 
+  void addConnection(const uint64_t *arrived, const uint64_t *freed, kernel::Scope scope);
   void addExtents(const kernel::KernelArgs &call, uint32_t blocks);
   const Extent *extentAt(const void *at, uint32_t bytes) const;
   void require(const uint64_t *counter, kernel::Scope scope) const;

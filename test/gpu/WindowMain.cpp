@@ -62,7 +62,8 @@ std::string testWindow(comm::Window &window, cudaStream_t stream, std::byte *&ad
   const core::Result<bool> real = window.isWindow();
   if (!real.ok() || !*real)
     return real.ok() ? "a communicator of one rank has no windows here" : real.outcome().text;
-  const core::Result<std::vector<std::byte *>> fromNccl = window.locate(1, stream), own = window.resolve(0, 1, stream);
+  const ncclapi::Team alone{1, 0, 1};
+  const core::Result<std::vector<std::byte *>> fromNccl = window.locate(alone, stream), own = window.resolve(alone, stream);
   if (!fromNccl.ok() || !own.ok())
     return (fromNccl.ok() ? own : fromNccl).outcome().text;
   address = (*fromNccl)[0];

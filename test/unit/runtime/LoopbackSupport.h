@@ -62,16 +62,18 @@ public:
   class Buffers {
   public:
     /// Places the buffers of rank r at `off` * r bytes after the beginning of an allocation.
-    Buffers(FakeCuda &fake, const Trial &trial, size_t off = 0) : fake(fake), trial(trial), off(off) {
-      for (const Trial::Memory &rank : trial.initial())
-        memory.push_back(fake.allocate(rank.bytes.size() + off * memory.size()) + off * memory.size());
+    Buffers(FakeCuda &fake, const Trial &trial, size_t off = 0) : Buffers(trial, allocate(fake, trial, off)) {
+      owner = &fake, this->off = off;
+    }
+    /// Places the buffers of rank r at `places[r]`, in memory of the caller.
+    Buffers(const Trial &trial, std::vector<std::byte *> places) : trial(trial), memory(std::move(places)) {
       fill();
       for (uint32_t rank = 0; rank < memory.size(); ++rank)
         requests.push_back(trial.request(rank, memory[rank]));
     }
     ~Buffers() {
-      for (size_t rank = 0; rank < memory.size(); ++rank)
-        fake.release(memory[rank] - off * rank);
+      for (size_t rank = 0; owner && rank < memory.size(); ++rank)
+        owner->release(memory[rank] - off * rank);
     }
     Buffers(const Buffers &) = delete;
     Buffers &operator=(const Buffers &) = delete;
@@ -89,9 +91,16 @@ public:
     std::vector<core::Request> requests;
 
   private:
-    FakeCuda &fake;
+    static std::vector<std::byte *> allocate(FakeCuda &fake, const Trial &trial, size_t off) {
+      std::vector<std::byte *> places;
+      for (const Trial::Memory &rank : trial.initial())
+        places.push_back(fake.allocate(rank.bytes.size() + off * places.size()) + off * places.size());
+      return places;
+    }
+
+    FakeCuda *owner = nullptr; ///< null: the caller owns the memory
     const Trial &trial;
-    const size_t off;
+    size_t off = 0;
     std::vector<std::byte *> memory;
   };
 

@@ -17,8 +17,8 @@ protected:
       EXPECT_TRUE(selection.load(index).moveTo(loaded[index]).ok());
       const_cast<core::LoadedProgram *>(loaded[index])->analyse();
       programs.push_back(std::make_unique<cuda::GpuProgram>(FakeCuda::table(), limits, *loaded[index],
-                                                            core::RankRange{0, 3}, sizes,
-                                                            cuda::interpretersOf(FakeCuda::table()), 32));
+                                                            cuda::GpuProgram::Terms{{0, 3}, sizes, 32},
+                                                            cuda::interpretersOf(FakeCuda::table())));
       EXPECT_TRUE(programs.back()->reserve(false).ok());
     }
   }
