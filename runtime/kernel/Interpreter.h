@@ -100,21 +100,25 @@ private:
   /// Runs all steps for all tiles. Returns false after a stop. The counters in memory are then stale, and the
   /// connections must not be used again.
   GC3_DEVICE bool runTiles() {
-    for (; tile != call.tiles; ++tile) {
-      for (uint32_t first = 0; first < image.stepCount; first += cachedSteps) {
-        if (tile == 0 || image.stepCount > cachedSteps)
-          loadSteps(first);
-        else
-          aimSteps();
-        if (tile + first == 0)
-          beginConnections();
-        const uint32_t end = first + cachedSteps < image.stepCount ? first + cachedSteps : image.stepCount;
-        for (stepNumber = first; stepNumber != end; ++stepNumber)
-          if (!runStep(shared.steps[stepNumber - first]))
-            return false;
+    for (; tile != call.tiles; ++tile)
+      for (stepNumber = 0; stepNumber < image.stepCount; ++stepNumber) {
+        const uint32_t cached = stepNumber % cachedSteps;
+        if (cached == 0)
+          prepareSteps();
+        if (!runStep(shared.steps[cached]))
+          return false;
       }
-    }
     return true;
+  }
+
+  /// Prepares the next steps, which begin at a multiple of cachedSteps, for the current tile.
+  GC3_DEVICE void prepareSteps() {
+    if (tile == 0 || image.stepCount > cachedSteps)
+      loadSteps(stepNumber);
+    else
+      aimSteps();
+    if (tile + stepNumber == 0)
+      beginConnections();
   }
 
   /// Loads the block's record and its counters. Does not use the counters, so that their loads are in flight together
@@ -144,19 +148,14 @@ private:
   }
 
   GC3_DEVICE bool comparePlaces() {
-    uint32_t version = 0;
     if (image.in.arrived)
       announce(image.in.freed, received.messages + 1);
     if (image.out.arrived) {
-      if (!awaitPlace(image.out.freed, sent.messages + 1, Waiting::Receiver, sendsDirectly, version))
+      if (!awaitPlace(image.out.freed, sent.messages + 1, Waiting::Receiver, sendsDirectly))
         return false;
       announce(image.out.arrived, sent.messages + 1);
     }
-    if (image.in.arrived &&
-        !awaitPlace(image.in.arrived, received.messages + 1, Waiting::Sender, receivesDirectly, version))
-      return false;
-    shared.block.steps += version * image.stepsOfVersion;
-    return true;
+    return !image.in.arrived || awaitPlace(image.in.arrived, received.messages + 1, Waiting::Sender, receivesDirectly);
   }
 
   /// Announces this rank's place to the peer. `number` is that of the connection's next message. The peer acquires the
@@ -168,9 +167,9 @@ private:
     machine.publish(counter + announcementWord, number, call.peers);
   }
 
-  /// Waits for the peer's announcement. Adds `bit` to `version` if its place is this rank's. Returns false after a
-  /// stop.
-  GC3_DEVICE bool awaitPlace(const uint64_t *counter, uint64_t number, Waiting what, uint32_t bit, uint32_t &version) {
+  /// Waits for the peer's announcement. If its place is this rank's, adds `bit` to the version of the steps. Returns
+  /// false after a stop.
+  GC3_DEVICE bool awaitPlace(const uint64_t *counter, uint64_t number, Waiting what, uint32_t bit) {
     uint64_t value;
     if (!await(machine, {counter + announcementWord, number, what, call.peers, {}}, call.stop, value)) {
       reportStop(what);
@@ -179,7 +178,7 @@ private:
     const auto place = static_cast<Place>(
         machine.template load<sizeof(uint64_t)>(reinterpret_cast<const std::byte *>(counter + placeWord)));
     if (place == call.place && place != Place::Nowhere)
-      version |= bit;
+      shared.block.steps += bit * image.stepsOfVersion;
     return true;
   }
 

@@ -57,6 +57,8 @@ struct Environment {
         reduceTo(2, 1),          gather(2, 1),        scatter(2, 1),           ringAllReduce(3, false)};
     for (ProgramSpec &spec : specs)
       spec.maxBytes = 1024;
+    specs.push_back(allGather(2, true));
+    specs.back().minBytes = 1 << 20;
     const std::string bundle = buildBundle(specs);
     const int file = memfd_create("bundle", MFD_CLOEXEC);
     EXPECT_EQ(write(file, bundle.data(), bundle.size()), static_cast<ssize_t>(bundle.size()));

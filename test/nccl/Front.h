@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Support for tests of the interposer in one process, over the fakes of CUDA and NCCL. Either one thread makes the
 // calls of all ranks in a group, or each rank has its own thread. The bundle has a program for each collective on two
-// ranks, and one for AllReduce on three ranks. They run calls of at most 1 KiB.
+// ranks, and one for AllReduce on three ranks. They run calls of at most 1 KiB. One more program runs an AllGather of
+// two ranks from 1 MiB on.
 #pragma once
 
 #include "FakeNccl.h"

@@ -6,7 +6,7 @@ exports.py replacement NM LIBRARY PINNED INSTALLED   gc3's libnccl.so.2 exports 
                                                      PINNED, and the names that an installed NCCL exports
 exports.py needs READELF LIBRARY                     the library depends only on the C library
 exports.py header NCCL_H                             INTERPOSED has exactly the functions of nccl.h for collectives,
-                                                     groups, reduction operations, ends and states
+                                                     groups, reduction operations, windows, ends and states
 """
 import pathlib
 import re
@@ -19,6 +19,7 @@ INTERPOSED = {
     AllGather AllReduce AlltoAll Bcast Broadcast Gather Reduce ReduceScatter Scatter
     CommShrink CommFinalize CommDestroy CommAbort CommRevoke CommGetAsyncError GroupStart GroupEnd GroupSimulateEnd
     RedOpCreatePreMulSum RedOpDestroy
+    CommWindowRegister CommWindowDeregister
     """.split()
 }
 # Calls between two ranks: the interposer does not export them.
@@ -62,7 +63,7 @@ def header(path):
         name
         for name, parameters in declared.items()
         if ("cudaStream_t" in parameters and name not in BETWEEN_TWO)
-        or name.startswith(("ncclGroup", "ncclRedOp"))
+        or name.startswith(("ncclGroup", "ncclRedOp", "ncclCommWindow"))
         or re.fullmatch(r"ncclComm(Shrink|Finalize|Destroy|Abort|Revoke|GetAsyncError)", name)
     }
     expect_equal(path, ours, INTERPOSED)
