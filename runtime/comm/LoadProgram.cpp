@@ -17,9 +17,13 @@ cuda::GpuProgram::Terms GpuRank::termsOf(const ProgramTable::Entry &entry) const
                                 entry.sizes,
                                 setup.options.tuned(entry.sizes.protocol).threads,
                                 table->blocksOfOthers(rank())};
-  if (setup.options.direct && entry.sizes.protocol == kernel::Protocol::Simple && entry.loaded->asWritten)
-    terms.direct =
-        plan::DirectMessages::betweenLaunches(*entry.loaded->program, *entry.loaded->asWritten, table->teams());
+  const core::Program &program = *entry.loaded->program;
+  if (entry.sizes.protocol != kernel::Protocol::Simple)
+    return terms;
+  if (setup.options.direct && entry.loaded->asWritten)
+    terms.direct = plan::DirectMessages::betweenLaunches(program, *entry.loaded->asWritten, table->teams());
+  if (setup.options.overSwitch && !entry.overNetwork)
+    terms.switchSteps = plan::SwitchSteps::find(program, core::HappensBefore(program), table->teams());
   return terms;
 }
 

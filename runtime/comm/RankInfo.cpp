@@ -21,6 +21,7 @@ void RankInfo::set(const cuda::Options &options) {
   simple = options.simple;
   strictLL128 = options.strictLL128;
   direct = options.direct;
+  overSwitch = options.overSwitch;
   timeout = options.timeoutMs != 0;
   allowUnproven = options.allowUnproven;
   tuner = options.choice.tuner != nullptr;
@@ -60,6 +61,8 @@ std::string disagreement(std::span<const RankInfo> ranks) {
       return rank + " has another GC3_LL128 than rank 0";
     if (own.direct != first.direct)
       return rank + " has another GC3_DIRECT than rank 0";
+    if (own.overSwitch != first.overSwitch)
+      return rank + " has another GC3_SWITCH than rank 0";
     if (own.simple != first.simple || own.timeout != first.timeout || own.allowUnproven != first.allowUnproven)
       return rank + " has other options than rank 0";
   }

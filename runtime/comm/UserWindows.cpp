@@ -13,21 +13,40 @@ using kernel::Place;
 
 namespace {
 
-/// Returns the place of a buffer at `offset` in the window with number `window`. Numbers repeat after 65535 windows.
+/// Returns the place of a buffer at `offset` in the window with number `window`. Numbers repeat after 32767 windows.
 Place placeAt(uint64_t window, uint64_t offset) {
   constexpr uint32_t offsetBits = 48; // the width of addresses
-  return static_cast<Place>((window % 0xffff + 1) << offsetBits | offset);
+  constexpr uint64_t mostWindows = kernel::switchPlaces >> offsetBits;
+  return static_cast<Place>((window % (mostWindows - 1) + 1) << offsetBits | offset);
 }
 
 std::byte *&outputOf(kernel::RankBuffers &memory) {
   return memory.buffers[static_cast<uint32_t>(Buffer::Output)];
 }
 
+/// Returns true if the switch can access all slots of an output: no slot is short, and all are whole packs.
+bool hasWholePacks(const kernel::KernelArgs &call, const core::BufferLayout &layout, size_t elementSize,
+                   const std::byte *output) {
+  const uint64_t sizes = (call.slotElements | call.tileElements) * elementSize | call.tileStride;
+  return layout.blockElements == layout.slotsPerBlock * layout.slotElements &&
+         (reinterpret_cast<uintptr_t>(output) | sizes) % sizeof(kernel::Pack) == 0;
+}
+
 } // namespace
 
+/// Returns the address at which the switch accesses a window; null if there is none.
+std::byte *UserWindows::switchAddress(ncclapi::Window handle) const {
+  void *address = nullptr;
+  if (overSwitch && handle && nccl.GetLsaMultimemDevicePointer &&
+      nccl.GetLsaMultimemDevicePointer(handle, 0, &address) != ncclapi::Result::Success)
+    address = nullptr;
+  return static_cast<std::byte *>(address);
+}
+
 void UserWindows::add(ncclapi::Window handle, const void *memory, uint64_t bytes) {
+  std::byte *const address = switchAddress(handle);
   const std::lock_guard lock(mutex);
-  entries.push_back({handle, static_cast<const std::byte *>(memory), bytes, added++, {}});
+  entries.push_back({handle, static_cast<const std::byte *>(memory), bytes, address, added++, {}});
 }
 
 void UserWindows::remove(ncclapi::Window handle) {
@@ -39,7 +58,7 @@ void UserWindows::remove(ncclapi::Window handle) {
 bool UserWindows::comparesPlaces(const cuda::PreparedLaunch &prepared) const {
   const std::optional<uint64_t> bytes =
       core::callBytes(*prepared.program.loaded().program, prepared.count, core::elementSize(prepared.elementType()));
-  return added != 0 && prepared.program.directMessages().dependOnCall() && bytes && *bytes >= leastBytes;
+  return added != 0 && prepared.program.dependsOnPlaces() && bytes && *bytes >= leastBytes;
 }
 
 UserWindows::Entry *UserWindows::find(const std::byte *buffer, uint64_t bytes) {
@@ -83,6 +102,19 @@ void UserWindows::place(const core::Request &request, const View &view, cuda::Ru
   for (const uint32_t peer : prepared.program.directMessages().peers(view.rank))
     outputOf(plan.call.memory[index++]) = (*parts)[(peer - first) / stride] + offset;
   plan.call.place = placeAt(window->number, offset);
+  if (hasWholePacks(plan.call, layout, prepared.layout.elementSize, output))
+    useSwitch(*window, offset, plan);
+}
+
+/// Makes the call use the switch, if it can. All ranks decide alike if their buffers are at the same place.
+void UserWindows::useSwitch(const Entry &window, uint64_t offset, cuda::Runner::Plan &plan) {
+  const cuda::PreparedLaunch &prepared = *plan.prepared;
+  const void *kernel = prepared.program.switchKernel(prepared.elementType(), plan.call.op);
+  if (!window.overSwitch || !kernel)
+    return;
+  plan.launch.kernel = kernel;
+  outputOf(plan.call.memory[kernel::switchMemory]) = window.overSwitch + offset;
+  plan.call.place = static_cast<Place>(static_cast<uint64_t>(plan.call.place) | kernel::switchPlaces);
 }
 
 } // namespace gc3::comm

@@ -15,12 +15,12 @@ namespace gc3::comm {
 
 class UserWindows {
 public:
-  /// Ranks do not compare places in calls with fewer than `leastBytes` bytes.
-  UserWindows(const cuda::Cuda &cuda, const ncclapi::Nccl &nccl, uint64_t leastBytes)
-      : cuda(cuda), nccl(nccl), leastBytes(leastBytes) {}
+  UserWindows(const cuda::Cuda &cuda, const ncclapi::Nccl &nccl, const cuda::Options &options)
+      : cuda(cuda), nccl(nccl), overSwitch(options.overSwitch), leastBytes(options.leastPlacedBytes) {}
 
   /// Adds a window with this rank's memory. `handle` is null if the application's NCCL supports no windows, or if the
-  /// handle is not known. The window then only counts.
+  /// handle is not known. The window then only counts. With GC3_SWITCH, waits until all ranks have called this, because
+  /// NCCL then maps the window for the switch.
   void add(ncclapi::Window handle, const void *memory, uint64_t bytes);
   /// Removes a window. The application calls this before it deregisters the window.
   void remove(ncclapi::Window handle);
@@ -40,16 +40,20 @@ private:
     ncclapi::Window handle;
     const std::byte *memory;
     uint64_t bytes;
+    std::byte *overSwitch;          ///< the address for the switch; null: none
     uint64_t number;                ///< number of earlier windows of the communicator
     std::vector<std::byte *> parts; ///< of the team's ranks; empty until a call needs them
   };
   bool comparesPlaces(const cuda::PreparedLaunch &prepared) const;
   Entry *find(const std::byte *buffer, uint64_t bytes);
   const std::vector<std::byte *> *partsOf(Entry &window, const View &view);
+  static void useSwitch(const Entry &window, uint64_t offset, cuda::Runner::Plan &plan);
+  std::byte *switchAddress(ncclapi::Window handle) const;
 
   const cuda::Cuda &cuda;
   const ncclapi::Nccl &nccl;
-  const uint64_t leastBytes;
+  const bool overSwitch;
+  const uint64_t leastBytes; ///< ranks do not compare places in smaller calls
   std::mutex mutex;
   std::vector<Entry> entries;
   uint64_t added = 0; ///< number of windows ever added

@@ -37,6 +37,8 @@ public:
   /// `overlaps` is indexed by rank. `program` and `order` must outlive this object. `order.known()` must be true.
   Accesses(const Program &program, const HappensBefore &order, std::span<const Overlap> overlaps);
 
+  /// Returns the number of all slots of a rank.
+  uint32_t slots(uint32_t rank) const { return static_cast<uint32_t>(accesses[rank].size()); }
   /// Return the slots of a rank's input or output.
   SlotRange input(uint32_t rank) const { return {bufferBegin[rank][0], program.rank(rank).inputSlots}; }
   SlotRange output(uint32_t rank) const { return {bufferBegin[rank][1], program.rank(rank).outputSlots}; }

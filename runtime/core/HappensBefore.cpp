@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t mostClockEntries = 1 << 22;
 } // namespace
 
-HappensBefore::HappensBefore(const Program &executed) : program(executed), blocks(executed.threadBlockCount()) {
+HappensBefore::HappensBefore(const Program &analysed) : program(analysed), blocks(analysed.threadBlockCount()) {
   const size_t steps = program.firstStep(program.ranks());
   if (steps * blocks > mostClockEntries)
     return;
@@ -23,6 +23,7 @@ HappensBefore::HappensBefore(const Program &executed) : program(executed), block
   positions.resize(steps);
   receivers.assign(steps, none);
   senders.assign(steps, none);
+  executed.reserve(steps);
   isKnown = execute();
 }
 
@@ -79,6 +80,7 @@ bool HappensBefore::executeStep(uint32_t rank, uint32_t tb, Progress &now) {
   clocks[size_t{step} * blocks + tb] = position + 1;
   if (needs.sends)
     now.inFlight[program.outgoing(tb)].push_back(step);
+  executed.push_back(step);
   return true;
 }
 

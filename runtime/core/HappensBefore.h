@@ -35,6 +35,8 @@ public:
   bool before(uint32_t a, uint32_t b) const {
     return a != b && clocks[size_t{b} * blocks + positions[a].threadBlock] > positions[a].position;
   }
+  /// Returns all steps, in the order in which the simulated execution ran them.
+  std::span<const uint32_t> sequence() const { return executed; }
   /// Returns whether another step of `rank` ends before `b` begins in every execution.
   bool hasBegunBefore(uint32_t rank, uint32_t b) const;
 
@@ -58,6 +60,7 @@ private:
   std::vector<uint32_t> clocks;        ///< indexed by step, then thread block
   std::vector<StepPosition> positions; ///< indexed by step
   std::vector<uint32_t> receivers, senders;
+  std::vector<uint32_t> executed;
 };
 
 } // namespace gc3::core

@@ -47,6 +47,11 @@ constexpr std::array<SettingInfo, settingCount> settingTable{{
      "1 stores a message straight into the receiver's buffer where the order of steps permits it, under Simple; for "
      "ranks that share a launch on one GPU, and for receive buffers in windows",
      "0 or 1", "1", Agreement::Value, Reader::All, "direct.md#when-a-message-needs-no-slot"},
+    {Setting::Switch, "GC3_SWITCH",
+     "1 lets the switch of a node reduce and store where the order of steps permits it, for receive buffers in "
+     "windows; "
+     "the order of sums is then not specified",
+     "0 or 1", "0", Agreement::Value, Reader::All, "direct.md#calls-over-the-switch"},
     {Setting::TimeoutMs, "GC3_TIMEOUT_MS", "time limit for kernels, and for ranks that wait for other ranks",
      "a number of milliseconds up to 4294967295, or 0 for the default",
      "60000 on the host and for the joining of ranks in gc3CommInit; otherwise no limit", Agreement::IsNonzero,

@@ -24,6 +24,7 @@ enum class Setting : uint8_t {
   Threads,
   LL128,
   Direct,
+  Switch,
   TimeoutMs,
   Trace,
   AllowUnproven,

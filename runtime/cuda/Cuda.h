@@ -78,6 +78,7 @@ struct Cuda {
   const char *(*describe)(Result result);
 
   const void *(*interpreter)(core::ElementType type, kernel::Protocol protocol); ///< like kernelFor
+  const void *(*switchInterpreter)(core::ElementType type);                      ///< like switchKernelFor
   const void *(*multiply)(core::ElementType type);                               ///< like multiplyKernel
   const void *(*divide)(core::ElementType type);                                 ///< like divideKernel
   const void *(*clock)();                                                        ///< like clockKernel

@@ -78,16 +78,23 @@ GpuProgram::GpuProgram(const Cuda &cuda, const DeviceLimits &limits, const core:
     : cuda(cuda), limits(limits), program(program), sizes(terms.sizes), interpreters(interpreters),
       first(terms.threads != 0 ? terms.threads : kernel::mostThreads),
       last(terms.threads != 0 ? terms.threads : fewestThreads), blocksOfOthers(terms.blocksOfOthers),
-      image(*program.program, terms.ranks, sizes.slots, terms.direct), reduces(anyReduces(*program.program)) {}
+      image(*program.program, terms.ranks, sizes.slots, terms.direct, terms.switchSteps),
+      reduces(anyReduces(*program.program)) {}
 
 const void *GpuProgram::kernelOf(ElementType type) const {
   return interpreters.kernel(reduces ? type : copyType(core::elementSize(type)), sizes.protocol);
 }
 
+/// The switch sums float, and reduces half and bfloat16 except to products.
+const void *GpuProgram::switchKernel(ElementType type, kernel::Operation op) const {
+  const bool isReduced = type == ElementType::Float ? op == kernel::Operation::Sum : op != kernel::Operation::Prod;
+  return image.mayUseSwitch() && limits.architecture >= 90 && isReduced ? cuda.switchInterpreter(type) : nullptr;
+}
+
 /// Determines the number of threads per block: halves the first number until all blocks fit at the same time.
-core::Result<GpuProgram::Fit> GpuProgram::fit(const void *kernel) const {
+core::Result<GpuProgram::Fit> GpuProgram::fit(const void *kernel, uint32_t most) const {
   Fit result;
-  for (uint32_t threads = first; threads >= last && result.threads == 0; threads /= 2) {
+  for (uint32_t threads = most; threads >= last && result.threads == 0; threads /= 2) {
     if (Outcome outcome = blocksThatFit(cuda, interpreters, limits, kernel, threads).moveTo(result.capacity);
         !outcome.ok())
       return outcome;
@@ -95,6 +102,15 @@ core::Result<GpuProgram::Fit> GpuProgram::fit(const void *kernel) const {
       result.threads = threads;
   }
   return result;
+}
+
+/// Determines the number of threads per block for calls of a type, with and without the switch.
+Outcome GpuProgram::fitKernels(ElementType type) {
+  Fit &known = fits[static_cast<unsigned>(type)];
+  Outcome outcome = fit(kernelOf(type), first).moveTo(known);
+  if (const void *kernel = switchKernel(type, kernel::Operation::Sum); kernel && outcome.ok() && known.threads != 0)
+    outcome = fit(kernel, known.threads).moveTo(known);
+  return outcome;
 }
 
 Outcome GpuProgram::loadMoveKernels(ElementType type) const {
@@ -108,7 +124,7 @@ Outcome GpuProgram::loadMoveKernels(ElementType type) const {
 Outcome GpuProgram::reserve(bool watched) {
   for (unsigned t = 0; t < core::elementTypeCount; ++t) {
     const auto type = static_cast<ElementType>(t);
-    if (Outcome outcome = fit(kernelOf(type)).moveTo(fits[t]); !outcome.ok())
+    if (Outcome outcome = fitKernels(type); !outcome.ok())
       return outcome;
     if (Outcome outcome = loadMoveKernels(type); !outcome.ok())
       return outcome;
@@ -184,7 +200,8 @@ std::string GpuProgram::conditions() const {
          (proven != used ? " instead of " + std::string(EnumNameProtocol(proven)) : "") + ", " +
          std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, blocks of " +
          (fewest == most ? "" : std::to_string(fewest) + " to ") + std::to_string(most) + " threads, " +
-         std::to_string(image.bytes()) + " bytes for the program" + directText(image.directMessages());
+         std::to_string(image.bytes()) + " bytes for the program" + directText(image.directMessages()) +
+         (image.mayUseSwitch() ? ", may use the switch" : "");
 }
 
 std::pair<uint32_t, uint32_t> GpuProgram::threads() const {

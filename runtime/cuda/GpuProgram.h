@@ -35,7 +35,8 @@ public:
     /// `blocksOfOthers` blocks of concurrent launches.
     uint32_t threads = 0;
     uint32_t blocksOfOthers = 0;
-    plan::DirectMessages direct{}; ///< empty under LL and LL128
+    plan::DirectMessages direct{}; ///< empty under LL and LL128, like `switchSteps`
+    plan::SwitchSteps switchSteps{};
   };
 
   /// `cuda`, `limits` and `program` must outlive this object.
@@ -68,6 +69,11 @@ public:
   const plan::SlotSizes &slotSizes() const { return sizes; }
   core::RankRange ranks() const { return image.ranks(); }
   const plan::DirectMessages &directMessages() const { return image.directMessages(); }
+  /// Returns true if there are versions of the steps for calls in which ranks compare places.
+  bool dependsOnPlaces() const { return image.mayUseSwitch() || image.directMessages().dependOnCall(); }
+  /// Returns the kernel for calls over the switch; null if there is none for the program, the type or the operation, or
+  /// the GPU has no such instructions.
+  const void *switchKernel(core::ElementType type, kernel::Operation op) const;
   /// Describes the protocol, slots, threads and memory, for the log.
   std::string conditions() const;
 
@@ -79,7 +85,8 @@ private:
     uint64_t capacity = 0;
   };
   std::pair<uint32_t, uint32_t> threads() const; ///< fewest and most threads per block, over all types
-  core::Result<Fit> fit(const void *kernel) const;
+  core::Result<Fit> fit(const void *kernel, uint32_t most) const;
+  core::Outcome fitKernels(core::ElementType type);
   core::Outcome reserveRunning();
   core::Outcome loadMoveKernels(core::ElementType type) const;
   const void *kernelOf(core::ElementType type) const;

@@ -24,6 +24,7 @@ struct Options {
   bool simple = false;      ///< run all programs under Simple, also those proven for LL or LL128
   bool strictLL128 = false; ///< refuse a program for LL128 if a link tears lines, instead of running it under Simple
   bool direct = true;       ///< ranks store messages into each other's buffers where they can
+  bool overSwitch = false;  ///< ranks use the switch of their node where they can
   /// Smallest call in which ranks compare the places of their receive buffers, in bytes of a rank's larger buffer.
   /// Comparing takes two messages between the ranks.
   uint64_t leastPlacedBytes = 1 << 20;

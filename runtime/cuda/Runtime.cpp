@@ -105,6 +105,7 @@ constexpr Cuda table{
     .launch = launch,
     .describe = describe,
     .interpreter = kernel::kernelFor,
+    .switchInterpreter = kernel::switchKernelFor,
     .multiply = kernel::multiplyKernel,
     .divide = kernel::divideKernel,
     .clock = kernel::clockKernel,

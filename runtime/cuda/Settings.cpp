@@ -117,6 +117,7 @@ Options optionsOf(const gc3GpuConfig_t &config, const Settings &settings) {
                           fill(settings, Setting::Threads, &Tuning::threads, options),
                           refusesLL128(settings, config.ll128).moveTo(options.strictLL128),
                           core::isOne(settings, Setting::Direct, true).moveTo(options.direct),
+                          core::isOne(settings, Setting::Switch, false).moveTo(options.overSwitch),
                           core::timeoutMs(settings, config.timeoutMs).moveTo(options.timeoutMs),
                           core::allowUnproven(settings, options.allowUnproven).moveTo(options.allowUnproven)})
     if (options.problem.ok())

@@ -36,6 +36,7 @@ __device__ __forceinline__ Word bitsOf(P part, uint32_t index) {
 /// Applies `Parts::apply(op, a, b)` to each pair of parts of two words.
 template <typename T, typename Parts>
 struct ByParts {
+  using Element = T;
   static constexpr uint32_t elementBytes = sizeof(T);
   static __device__ __forceinline__ Word combine(Operation op, Word a, Word b) {
     using P = typename Parts::Part;

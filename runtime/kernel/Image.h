@@ -37,12 +37,18 @@ struct alignas(16) StepImage {
   uint32_t waitCount;
   uint32_t peerSlot; ///< if the step sends directly: the message's place in buffer `peerTarget` of the receiver
   Buffer peerTarget;
-  uint8_t peer; ///< the receiver's index in KernelArgs::memory
+  uint8_t peer;     ///< the receiver's index in KernelArgs::memory
+  OpcodeFlags data; ///< if the step is for calls over the switch: the data that it moves. `flags` has its signals
+  uint8_t switched; ///< loadsOverSwitch, storesOverSwitch
 };
 
 /// The versions of a thread block's steps, as bits. A call uses the version with a bit if the messages of that
-/// connection go directly, where they can.
-inline constexpr uint32_t receivesDirectly = 1, sendsDirectly = 2, stepVersions = 4;
+/// connection go directly, where they can. The last version is for calls over the switch.
+inline constexpr uint32_t receivesDirectly = 1, sendsDirectly = 2, switchVersion = 4, stepVersions = 5;
+
+/// The operands of a step that are in the memory of all ranks of the team at once, as bits: the switch combines what it
+/// loads from the source, and stores to the targets.
+inline constexpr uint8_t loadsOverSwitch = 1, storesOverSwitch = 2;
 
 /// A wait for thread block `block` of the same rank to complete its step `step` of the same tile.
 struct alignas(16) WaitImage {
@@ -99,8 +105,8 @@ struct ReceiveEnd {
 };
 
 /// The dependency that a thread block waited for when the host stopped it. Receiver and Sender: the begin of the peer's
-/// call.
-enum class Waiting : uint32_t { Nothing, Step, Message, Slot, Data, Receiver, Sender };
+/// call. Place: a peer whose receive buffer is at another place, in a call over the switch.
+enum class Waiting : uint32_t { Nothing, Step, Message, Slot, Data, Receiver, Sender, Place };
 struct Report {
   Waiting what;
   uint32_t step; ///< number within the thread block
@@ -150,9 +156,13 @@ enum class Place : uint64_t {
   NotCompared, ///< ranks do not compare places in this call, and use the first version of all steps
   Nowhere      ///< the buffer is not in a window
 };
+/// A bit of all places of a call over the switch.
+inline constexpr uint64_t switchPlaces = uint64_t{1} << 63;
 
 /// Limit on the ranks of one launch. It bounds the size of KernelArgs. StepImage::peer has 8 bits.
 inline constexpr uint32_t maxRanksPerLaunch = 32;
+/// The index in KernelArgs::memory of the addresses at which the switch accesses all ranks. Only outputs have one.
+inline constexpr uint32_t switchMemory = maxRanksPerLaunch - 1;
 
 /// The arguments of a launch.
 struct KernelArgs {
@@ -174,7 +184,7 @@ struct KernelArgs {
                ///< share a GPU under NCCL see the same memory at different addresses, so they need System
   Place place; ///< the place of the launch's only rank; NotCompared if there are several ranks
   /// Indexed by rank of the launch. If ranks compare places, the only rank has index 0. The peers to which it sends
-  /// directly follow, with the addresses of their outputs.
+  /// directly follow, with the addresses of their outputs. The last index is switchMemory.
   RankBuffers memory[maxRanksPerLaunch];
 };
 

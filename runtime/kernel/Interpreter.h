@@ -15,6 +15,7 @@
 #include "kernel/LL128.h"
 #include "kernel/LowLatency.h"
 #include "kernel/Simple.h"
+#include "kernel/Switch.h"
 #include "kernel/Wait.h"
 
 #include <type_traits>
@@ -60,8 +61,9 @@ struct BlockShared {
 };
 
 /// `Machine` abstracts a GPU (docs/gpu-internals.md): threads, barriers, and the loads and stores that the memory model
-/// distinguishes. `Arithmetic` has `elementBytes` and `combine(op, word, word)`.
-template <typename Machine, typename Arithmetic, Protocol P>
+/// distinguishes. `Arithmetic` has `elementBytes` and `combine(op, word, word)`. `OverSwitch` is true in kernels for
+/// calls over the switch, which run under Simple.
+template <typename Machine, typename Arithmetic, Protocol P, bool OverSwitch = false>
 class Interpreter {
 public:
   GC3_DEVICE Interpreter(Machine &machine, BlockShared &shared, const KernelArgs &call)
@@ -81,8 +83,11 @@ private:
   /// Most loads of each source in flight, so that no kernel spills registers. Kernels of protocols with flags also need
   /// registers for lines.
   static constexpr bool hasFewRegisters = P != Protocol::Simple || Machine::hasNetwork;
-  static constexpr uint32_t loads = Arithmetic::elementBytes == 1 ? (hasFewRegisters ? 4 : 6) : hasFewRegisters ? 6 : 8;
-  static constexpr bool mayBeDirect = P == Protocol::Simple;
+  static constexpr uint32_t loads = Arithmetic::elementBytes == 1   ? (hasFewRegisters ? 4 : 6)
+                                    : hasFewRegisters               ? 6
+                                    : Arithmetic::elementBytes == 8 ? 7
+                                                                    : 8;
+  static constexpr Reach reach = OverSwitch ? Reach::Switch : P == Protocol::Simple ? Reach::Direct : Reach::Slots;
   using Simply = Simple<Machine, Arithmetic, loads>;
   using Messages = std::conditional_t<
       P == Protocol::Simple, Simply,
@@ -142,7 +147,7 @@ private:
   /// receiver's call has begun. The sender's announcement tells the receiver its place. It follows the receiver's, so
   /// no announcement can overwrite one that the peer has not read yet.
   GC3_DEVICE bool chooseSteps() {
-    if (!mayBeDirect || call.place == Place::NotCompared || call.tiles == 0)
+    if (reach == Reach::Slots || call.place == Place::NotCompared || call.tiles == 0)
       return true;
     return !machine.barrierAny(leads && !comparePlaces());
   }
@@ -155,7 +160,11 @@ private:
         return false;
       announce(image.out.arrived, sent.messages + 1);
     }
-    return !image.in.arrived || awaitPlace(image.in.arrived, received.messages + 1, Waiting::Sender, receivesDirectly);
+    if (image.in.arrived && !awaitPlace(image.in.arrived, received.messages + 1, Waiting::Sender, receivesDirectly))
+      return false;
+    if constexpr (OverSwitch)
+      shared.block.steps += switchVersion * image.stepsOfVersion;
+    return true;
   }
 
   /// Announces this rank's place to the peer. `number` is that of the connection's next message. The peer acquires the
@@ -177,9 +186,20 @@ private:
     }
     const auto place = static_cast<Place>(
         machine.template load<sizeof(uint64_t)>(reinterpret_cast<const std::byte *>(counter + placeWord)));
-    if (place == call.place && place != Place::Nowhere)
+    const bool isSame = place == call.place && place != Place::Nowhere;
+    if constexpr (OverSwitch)
+      return isSame || awaitStop(Waiting::Place);
+    if (isSame)
       shared.block.steps += bit * image.stepsOfVersion;
     return true;
+  }
+
+  /// Waits until the host requests a stop. Returns false.
+  GC3_DEVICE bool awaitStop(Waiting what) {
+    while (machine.loadStopWord(call.stop) == 0)
+      machine.pause();
+    reportStop(what);
+    return false;
   }
 
   /// Finds the slots of the next messages.
@@ -227,7 +247,7 @@ private:
     const TilePart part = tilePart(call, Arithmetic::elementBytes, tile);
     for (uint32_t i = machine.thread(); i < steps; i += machine.threads()) {
       const StepImage step = image.steps[first + i];
-      const SlotRun run = slotRun<mayBeDirect>(call, image.rank, Arithmetic::elementBytes, step, 0);
+      const SlotRun run = slotRun<reach>(call, image.rank, Arithmetic::elementBytes, step, 0);
       shared.steps[i] = {inTile(run, part, 0), step, step.waitCount == 0 ? WaitImage{} : image.waits[step.firstWait],
                          run};
     }
@@ -246,7 +266,7 @@ private:
   /// after the wait. So it also counts the step's messages before it moves them.
   GC3_DEVICE bool runStep(const CachedStep &step) {
     const OpcodeFlags flags = step.image.flags;
-    const Motion motion = motionOf(flags);
+    const Motion motion = motionOf(flags, dataOf<reach>(step.image));
     typename Simply::Sides sides{};
     if (P == Protocol::Simple || flags.isLocal())
       sides = Simply::sidesOf(machine, motion, step.run);
@@ -271,8 +291,9 @@ private:
       received.advance(call.slots);
   }
 
-  GC3_DEVICE Motion motionOf(const OpcodeFlags &flags) const {
-    Motion motion{flags, call.op, {}, call.stop};
+  /// Returns the parameters of a step with these signals and data. They differ only in calls over the switch.
+  GC3_DEVICE Motion motionOf(const OpcodeFlags &flags, const OpcodeFlags &data) const {
+    Motion motion{data, call.op, {}, call.stop};
     if (flags.receives())
       motion.message.in = image.in.slots + received.next * call.slotBytes,
       motion.message.inNumber = received.messages + 1;
@@ -296,11 +317,19 @@ private:
       if (!motion.flags.isLocal())
         return moveMessage(step, motion);
     for (uint32_t done = step.first.slots;;) {
-      Simply::template move<P != Protocol::Simple>(machine, motion, sides);
+      moveRun(step, motion, sides);
       if (hasOneRun || done == step.image.count)
         return true;
       sides = Simply::sidesOf(machine, motion, runOf(step, done));
     }
+  }
+
+  GC3_DEVICE void moveRun([[maybe_unused]] const CachedStep &step, const Motion &motion,
+                          const typename Simply::Sides &sides) {
+    if constexpr (OverSwitch)
+      if (step.image.switched != 0)
+        return SwitchMotion<Machine, Arithmetic>::move(machine, motion, sides, step.image.switched);
+    Simply::template move<P != Protocol::Simple>(machine, motion, sides);
   }
 
   GC3_DEVICE bool moveMessage(const CachedStep &step, const Motion &motion) {
@@ -319,7 +348,7 @@ private:
 
   /// Returns the run that begins at slot `done` of a step, in the current tile. Adds the run's slots to `done`.
   GC3_DEVICE TileRun runOf(const CachedStep &step, uint32_t &done) const {
-    return runAt<Arithmetic::elementBytes, mayBeDirect>(call, image.rank, step.image, tile, done);
+    return runAt<Arithmetic::elementBytes, reach>(call, image.rank, step.image, tile, done);
   }
 
   /// Waits until all threads have moved the data of a step. Returns false after a stop.

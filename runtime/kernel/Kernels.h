@@ -14,6 +14,9 @@ inline constexpr uint32_t mostThreads = 512;
 /// size.
 const void *kernelFor(core::ElementType type, Protocol protocol);
 
+/// Returns the kernel for calls over the switch; null if the switch does not reduce the type.
+const void *switchKernelFor(core::ElementType type);
+
 /// Returns the kernel that multiplies elements before a sum (host::multiply). Arguments: to, from (can be equal to
 /// `to`), elements (64 bits), the factor's bits, and the factor's address. The address is null, or in memory that the
 /// GPU can read.

@@ -27,6 +27,12 @@ public:
   void receiveDirectly() {
     bits = static_cast<uint8_t>((bits & ~writing) | arriving | ((bits & sending) != 0 ? reading : 0));
   }
+  /// Makes the step send no data with its message.
+  void sendNothing() { bits = static_cast<uint8_t>(bits & ~(sending | direct)); }
+  /// Makes the step move no data.
+  void moveNothing() { bits = 0; }
+  /// Makes the step read its source as the only operand.
+  void readOnlySource() { bits = static_cast<uint8_t>((bits & (sending | writing)) | reading); }
 
   GC3_DEVICE bool receives() const { return (bits & receiving) != 0; }
   GC3_DEVICE bool sends() const { return (bits & sending) != 0; }

@@ -59,26 +59,42 @@ GC3_DEVICE bool isDense(const KernelArgs &call, uint32_t elementBytes) {
   return call.tiles == 1 && call.tileStride == call.slotElements * elementBytes;
 }
 
-/// Returns the run of a step of rank `rank` that begins at its slot `done`. If `Direct` is false, no step may send
-/// directly, and the code is smaller.
-template <bool Direct = true>
+/// How messages and operands can skip slots in a kernel. The less a kernel can, the smaller is its code.
+enum class Reach : uint8_t {
+  Slots,  ///< all messages have slots
+  Direct, ///< steps can send directly
+  Switch  ///< steps can also access the memory of all ranks over the switch
+};
+
+/// Returns the operands of a step whose data it moves.
+template <Reach R>
+GC3_DEVICE const OpcodeFlags &dataOf(const StepImage &step) {
+  return R == Reach::Switch ? step.data : step.flags;
+}
+
+/// Returns the run of a step of rank `rank` that begins at its slot `done`.
+template <Reach R = Reach::Direct>
 GC3_DEVICE SlotRun slotRun(const KernelArgs &call, uint32_t rank, uint32_t elementBytes, const StepImage &step,
                            uint32_t done) {
   SlotRun run{nullptr, nullptr, nullptr, UINT64_MAX, isDense(call, elementBytes) ? step.count - done : 1};
-  auto locate = [&](uint32_t owner, Buffer buffer, uint32_t slot) {
+  auto locate = [&](uint32_t memory, Buffer buffer, uint32_t slot) {
     const auto kind = static_cast<uint32_t>(buffer);
     const SlotPosition place = positionOf(call.shapes[kind], call.slotElements, slot + done);
     run.slots = run.slots < place.slots ? run.slots : place.slots;
     const uint64_t bytes = place.elements * elementBytes; // without an end, it wraps to a number above every buffer
     run.bytes = run.bytes < bytes ? run.bytes : bytes;
-    return call.memory[owner].buffers[kind] + place.element * elementBytes;
+    return call.memory[memory].buffers[kind] + place.element * elementBytes;
   };
-  if (step.flags.reads())
-    run.source = locate(rank, step.source, step.sourceSlot);
-  if (step.flags.writes())
-    run.target = locate(rank, step.target, step.targetSlot);
-  if constexpr (Direct)
-    if (step.flags.sendsDirectly())
+  const OpcodeFlags &moves = dataOf<R>(step);
+  const auto owner = [&](uint8_t switched) {
+    return R == Reach::Switch && (step.switched & switched) != 0 ? switchMemory : rank;
+  };
+  if (moves.reads())
+    run.source = locate(owner(loadsOverSwitch), step.source, step.sourceSlot);
+  if (moves.writes())
+    run.target = locate(owner(storesOverSwitch), step.target, step.targetSlot);
+  if constexpr (R != Reach::Slots)
+    if (moves.sendsDirectly())
       run.atPeer = locate(step.peer, step.peerTarget, step.peerSlot);
   return run;
 }
@@ -95,10 +111,10 @@ GC3_DEVICE TileRun inTile(const SlotRun &run, const TilePart &part, uint64_t inM
 }
 
 /// Returns the run that begins at slot `done` of a step, in a tile. Adds the run's slots to `done`.
-template <uint32_t ElementBytes, bool Direct = true>
+template <uint32_t ElementBytes, Reach R = Reach::Direct>
 GC3_DEVICE TileRun runAt(const KernelArgs &call, uint32_t rank, const StepImage &step, uint64_t tile, uint32_t &done) {
   const uint32_t first = done;
-  const SlotRun run = slotRun<Direct>(call, rank, ElementBytes, step, first);
+  const SlotRun run = slotRun<R>(call, rank, ElementBytes, step, first);
   done += run.slots;
   return inTile(run, tilePart(call, ElementBytes, tile), first * call.tileStride);
 }

@@ -115,6 +115,7 @@ using CommWindowRegister = Result(Comm, void *memory, size_t bytes, Window *, in
 using DevCommCreate = Result(Comm, const void *requirements, void *deviceComm);
 using DevCommDestroy = Result(Comm, const void *deviceComm);
 using GetLsaDevicePointer = Result(Window, size_t offset, int lsaRank, void **pointer);
+using GetLsaMultimemDevicePointer = Result(Window, size_t offset, void **pointer);
 using GetVersion = Result(int *version);
 using GroupEnd = Result();
 using GroupSimulateEnd = Result(SimInfo *);

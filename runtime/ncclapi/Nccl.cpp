@@ -23,8 +23,10 @@ Outcome Nccl::find(void *(*function)(const std::string &name), Nccl &nccl) {
   lookUp(nccl.TeamLsa, "TeamLsa");
   lookUp(nccl.DevCommCreate, "DevCommCreate");
   lookUp(nccl.DevCommDestroy, "DevCommDestroy");
-  if (nccl.version >= devicePointerVersion)
+  if (nccl.version >= devicePointerVersion) {
     lookUp(nccl.GetLsaDevicePointer, "GetLsaDevicePointer");
+    lookUp(nccl.GetLsaMultimemDevicePointer, "GetLsaMultimemDevicePointer");
+  }
   if (missing)
     return {gc3InvalidUsage, std::string("the installed NCCL has no nccl") + missing};
   return {};

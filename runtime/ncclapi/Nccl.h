@@ -20,6 +20,7 @@ struct Nccl {
 #undef GC3_LSA_FUNCTION
   signature::TeamLsa *TeamLsa = nullptr;
   signature::GetLsaDevicePointer *GetLsaDevicePointer = nullptr; ///< null before devicePointerVersion
+  signature::GetLsaMultimemDevicePointer *GetLsaMultimemDevicePointer = nullptr; ///< null before devicePointerVersion
   signature::DevCommCreate *DevCommCreate = nullptr;             ///< this function and the next are for the GIN plugin
   signature::DevCommDestroy *DevCommDestroy = nullptr;
   // NOLINTEND(readability-identifier-naming)

@@ -70,7 +70,7 @@ DirectMessages DirectMessages::betweenLaunches(const core::Program &program, con
     std::vector<uint32_t> &peers = result.peersOfRank[from];
     const auto known = std::find(peers.begin(), peers.end(), to);
     if (known == peers.end()) {
-      if (peers.size() + 1 == kernel::maxRanksPerLaunch)
+      if (peers.size() + 1 == kernel::switchMemory)
         return std::nullopt;
       peers.push_back(to);
       return static_cast<uint8_t>(peers.size());

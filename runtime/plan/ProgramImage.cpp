@@ -32,6 +32,8 @@ StepImage stepOf(const RankView &view, const fbs::Instruction &from) {
                  from.wait_count(),
                  0,
                  Buffer::Input,
+                 0,
+                 {},
                  0};
   if (does.readsSrc) {
     const BufferPlace place = placeOf(view, from.src_buffer(), from.src_index());
@@ -55,10 +57,12 @@ size_t ProgramImage::reserve(size_t count) {
 }
 
 ProgramImage::ProgramImage(const core::Program &ofRanks, core::RankRange ranks, uint32_t slotsOfConnections,
-                           DirectMessages withoutSlots)
+                           DirectMessages withoutSlots, SwitchSteps overSwitch)
     : program(ofRanks), range(ranks), slots(slotsOfConnections), firstBlock(program.firstThreadBlock(range.first)),
       endBlock(program.firstThreadBlock(range.end)), direct(std::move(withoutSlots)),
-      versions(direct.dependOnCall() ? stepVersions : 1) {
+      switchSteps(std::move(overSwitch)), versions(switchSteps.any()       ? stepVersions
+                                                   : direct.dependOnCall() ? switchVersion
+                                                                           : 1) {
   size_t waits = 0;
   for (uint32_t r = range.first; r < range.end; ++r)
     waits += program.rank(r).waits.size();
@@ -93,6 +97,28 @@ void ProgramImage::fillDirect(uint32_t number, uint32_t version, StepImage &step
   }
 }
 
+/// Changes a step in the version for calls over the switch. Its signals remain.
+void ProgramImage::fillSwitch(uint32_t number, StepImage &step) const {
+  const SwitchSteps::Step &how = switchSteps.of(number);
+  step.data = step.flags;
+  if (!how.sendsData)
+    step.data.sendNothing();
+  switch (how.data) {
+  case SwitchSteps::Data::Ordinary: break;
+  case SwitchSteps::Data::Nothing: step.data.moveNothing(); break;
+  case SwitchSteps::Data::Arrived:
+    step.data.receiveDirectly();
+    step.source = step.target, step.sourceSlot = step.targetSlot;
+    break;
+  case SwitchSteps::Data::Shared: step.switched |= storesOverSwitch; [[fallthrough]];
+  case SwitchSteps::Data::Reduced:
+    step.switched |= loadsOverSwitch;
+    step.data.readOnlySource();
+    step.source = Buffer::Output, step.sourceSlot = how.from;
+    break;
+  }
+}
+
 /// Writes a version of the steps of rank `r`.
 void ProgramImage::fillSteps(uint32_t r, std::byte *host, uint32_t version) const {
   const RankView &view = program.rank(r);
@@ -102,7 +128,10 @@ void ProgramImage::fillSteps(uint32_t r, std::byte *host, uint32_t version) cons
   StepImage *to = at<StepImage>(host, offsets.steps) + size_t{version} * steps() + (first - before);
   for (uint32_t i = 0; i < view.instructions.size(); ++i) {
     to[i] = stepOf(view, view.instructions[i]);
-    fillDirect(first + i, chosen, to[i]);
+    if (chosen == switchVersion)
+      fillSwitch(first + i, to[i]);
+    else
+      fillDirect(first + i, chosen, to[i]);
   }
   for (const fbs::Wait &wait : view.waits)
     to[view.threadBlocks[wait.thread_block()].first_instruction() + wait.step()].isAwaited = true;

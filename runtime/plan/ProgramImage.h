@@ -6,6 +6,7 @@
 
 #include "plan/ConnectionPool.h"
 #include "plan/DirectMessages.h"
+#include "plan/SwitchSteps.h"
 
 #include <vector>
 
@@ -14,15 +15,18 @@ namespace gc3::plan {
 /// The layout of an image in device memory. It begins with the data that the kernel only reads. Counters and reports
 /// follow, which are 0 initially.
 ///
-/// If messages are direct only in some calls, the image has all steps four times (StepVersion). Each block then chooses
-/// a version in each call.
+/// If messages are direct only in some calls, or if some calls use the switch, the image has several versions of all
+/// steps (kernel/Image.h). Each block then chooses a version in each call.
 class ProgramImage {
 public:
   /// `program` must outlive this object. `slots` is the number of slots of each connection. If there are direct
   /// messages, the launch must run under Simple, and the buffers of its calls must overlap as the program's do.
-  ProgramImage(const core::Program &program, core::RankRange ranks, uint32_t slots, DirectMessages direct = {});
+  ProgramImage(const core::Program &program, core::RankRange ranks, uint32_t slots, DirectMessages direct = {},
+               SwitchSteps switchSteps = {});
 
   const DirectMessages &directMessages() const { return direct; }
+  /// Returns true if there is a version of the steps for calls over the switch.
+  bool mayUseSwitch() const { return switchSteps.any(); }
 
   size_t bytes() const { return total; }            ///< size of the image, whose address must be a multiple of 128
   size_t constantBytes() const { return constant; } ///< size of the constant data at the beginning of the image
@@ -45,6 +49,7 @@ private:
   uint32_t steps() const { return program.firstStep(range.end) - program.firstStep(range.first); }
   void fillSteps(uint32_t r, std::byte *host, uint32_t version) const;
   void fillDirect(uint32_t number, uint32_t version, kernel::StepImage &step) const;
+  void fillSwitch(uint32_t number, kernel::StepImage &step) const;
   void fillWaits(uint32_t r, std::byte *host, uint32_t firstWait) const;
   void fillBlocks(uint32_t r, std::byte *host, std::byte *base, const ConnectionEnds &ends, uint32_t firstStep,
                   uint32_t firstWait) const;
@@ -55,6 +60,7 @@ private:
   const uint32_t slots;
   const uint32_t firstBlock, endBlock; ///< range of the program's thread blocks
   const DirectMessages direct;
+  const SwitchSteps switchSteps;
   const uint32_t versions; ///< number of versions of each step
   Offsets offsets{};
   size_t constant = 0, total = 0;

@@ -41,6 +41,7 @@ std::string stallReport(const core::Program &program, core::RankRange ranks, std
       case Waiting::Data: text += "the data of " + core::awaitedMessage(program, index); break;
       case Waiting::Receiver: text += core::awaitedReceiver(program, index); break;
       case Waiting::Sender: text += core::awaitedSender(program, index); break;
+      case Waiting::Place: text += "its peers to use the same place of their windows in a call over the switch"; break;
       case Waiting::Nothing: break;
       }
     }

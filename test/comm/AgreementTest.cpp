@@ -29,6 +29,7 @@ Sample sampleOf(Setting setting) {
   case Setting::Threads: return {"96", "128"};
   case Setting::LL128: return {"replace", "refuse"};
   case Setting::Direct: return {"0", "1"};
+  case Setting::Switch: return {"0", "1"};
   case Setting::TimeoutMs: return {"0", "100"};
   case Setting::Trace: return {"a.json", "b.json"};
   case Setting::AllowUnproven: return {"0", "1"};

@@ -52,6 +52,7 @@ FakeNccl::~FakeNccl() {
       munmap(base, static_cast<size_t>(world->ranks) * gap4G);
   for (const auto &[memory, bytes] : state->mappings)
     munmap(memory, bytes);
+  FakeSwitch::clear();
   for (const auto &[memory, allocation] : state->allocations)
     close(allocation.file);
   for (const auto &[handle, member] : state->members)

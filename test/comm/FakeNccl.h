@@ -49,6 +49,7 @@ public:
   int ranksPerGpu = 1;               ///< number of consecutive ranks that share a GPU
   int teamSize = 0;                  ///< ranks in an LSA team; 0: all ranks, also if larger than the communicator
   int teamStride = 1;                ///< distance from one rank of a team to the next
+  bool hasSwitch = true;             ///< whether teams have a switch, from version 2.29.2 on
   bool hasPart = true;               ///< whether ranks find part(), which connects different teams
   int partFor = 22809;               ///< NCCL version for which part() is built
   std::map<int, uint32_t> contexts;  ///< number of network contexts by rank; others have 4

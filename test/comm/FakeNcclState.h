@@ -55,6 +55,12 @@ struct FakeNccl::World {
   std::vector<std::byte *> flat;                ///< address space of each window
   std::map<const void *, size_t> numbers;       ///< number of a window, by its handle
   std::map<size_t, std::set<int>> deregistered; ///< ranks that have deregistered a window, by its number
+  /// The switch's address of a window, by its number and the first rank of the team, and the ranks that have asked.
+  struct SwitchMap {
+    std::byte *address = nullptr;
+    std::set<int> ranks;
+  };
+  std::map<std::pair<size_t, int>, SwitchMap> switchMaps;
   FakeNetwork network{.signals = {}, .place = {}};
 
   /// Returns true if all ranks that must make a set-up call have made it.

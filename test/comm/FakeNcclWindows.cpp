@@ -176,6 +176,40 @@ Result getLsaDevicePointer(By by, Window window, size_t offset, int lsaRank, voi
   return call.result();
 }
 
+/// Waits until all ranks of the team have called, because NCCL makes the switch's mapping then.
+Result getLsaMultimemDevicePointer(By by, Window window, size_t offset, void **pointer) {
+  const Monitor::Lock lock;
+  const auto found = state().registered.find(window);
+  if (found == state().registered.end())
+    Monitor::fail("GetLsaMultimemDevicePointer of a window that is not registered");
+  Member &member = *found->second.owner;
+  const NcclCall call(by, "GetLsaMultimemDevicePointer", member.handle(), NcclCall::Kind::Counted);
+  *pointer = nullptr;
+  if (call.hasEnded() || !state().fake.hasSwitch)
+    return call.result();
+  World &world = *member.world;
+  const size_t number = found->second.number;
+  const ncclapi::Team team = teamOf(member);
+  const int first = member.rank - team.rank * team.stride;
+  World::SwitchMap &map = world.switchMaps[{number, first}];
+  map.ranks.insert(member.rank);
+  if (!map.address) {
+    const size_t bytes = pages(world.registrations[static_cast<size_t>(member.rank)][number].second);
+    map.address = static_cast<std::byte *>(mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    state().mappings.emplace_back(map.address, bytes);
+    std::vector<std::byte *> parts;
+    for (int rank = 0; rank < team.ranks; ++rank)
+      parts.push_back(world.flat[number] + static_cast<size_t>(first + rank * team.stride) * gap4G);
+    FakeSwitch::add(map.address, bytes, parts);
+  }
+  Monitor::change();
+  if (!await("NCCL GetLsaMultimemDevicePointer", member,
+             [&] { return map.ranks.size() == static_cast<size_t>(team.ranks); }))
+    return Result::InternalError;
+  *pointer = map.address + offset;
+  return Result::Success;
+}
+
 ncclapi::Team teamLsa(By by, Comm comm) {
   const NcclCall call(by, "TeamLsa", comm, NcclCall::Kind::Local);
   return comm ? teamOf(call.member()) : ncclapi::Team{};
@@ -233,6 +267,7 @@ void addWindows(FunctionTable &table) {
   table["CommWindowRegister"] = PairOf<commWindowRegister>::pair();
   table["CommWindowDeregister"] = PairOf<commWindowDeregister>::pair();
   table["GetLsaDevicePointer"] = PairOf<getLsaDevicePointer>::pair();
+  table["GetLsaMultimemDevicePointer"] = PairOf<getLsaMultimemDevicePointer>::pair();
   table["TeamLsa"] = PairOf<teamLsa>::pair();
   table["DevCommCreate"] = PairOf<devCommCreate>::pair();
   table["DevCommDestroy"] = PairOf<devCommDestroy>::pair();

@@ -274,7 +274,7 @@ FakeCuda::Work FakeCuda::interpret(const kernel::KernelArgs &call, const Launch 
       const auto &kernel = *static_cast<const Kernel *>(launch.kernel);
       number = start(*gpu, call,
                      {kernel.type, kernel.protocol, launch.blocks, launch.threads,
-                      kernel.kind == Kernel::Kind::NetworkInterpreter});
+                      kernel.kind == Kernel::Kind::NetworkInterpreter, kernel.kind == Kernel::Kind::SwitchInterpreter});
     }
     return gpu->ended(*number);
   };
@@ -371,7 +371,8 @@ struct FakeCuda::Functions {
       return current->enqueueClock(launch);
     if (!current->known.contains(launch.kernel))
       std::abort(); // CUDA would load the kernel now, and could wait for a running kernel
-    return kind == Kernel::Kind::Interpreter ? current->enqueueInterpreter(launch) : current->enqueueMove(launch);
+    const bool interprets = kind == Kernel::Kind::Interpreter || kind == Kernel::Kind::SwitchInterpreter;
+    return interprets ? current->enqueueInterpreter(launch) : current->enqueueMove(launch);
   }
   static Result launchOverNetwork(const Launch &launch) {
     if (kindOf(launch.kernel) != Kernel::Kind::NetworkInterpreter)
@@ -630,6 +631,7 @@ const cuda::Cuda &FakeCuda::table() {
       .launch = Functions::launch,
       .describe = [](Result result) { return result == stuck ? "never ends" : "fake failure"; },
       .interpreter = interpreter,
+      .switchInterpreter = switchInterpreter,
       .multiply = multiply,
       .divide = divide,
       .clock = clockKernel,

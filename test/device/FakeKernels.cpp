@@ -17,8 +17,8 @@ using kernel::Protocol;
 const Kernel *kernel(const Kernel &wanted) {
   static const auto &all = *new std::vector<Kernel>([] { // never destroyed: threads can call while the process exits
     std::vector<Kernel> kernels;
-    for (auto kind : {Kernel::Kind::Interpreter, Kernel::Kind::NetworkInterpreter, Kernel::Kind::Multiply,
-                      Kernel::Kind::Divide, Kernel::Kind::Clock})
+    for (auto kind : {Kernel::Kind::Interpreter, Kernel::Kind::NetworkInterpreter, Kernel::Kind::SwitchInterpreter,
+                      Kernel::Kind::Multiply, Kernel::Kind::Divide, Kernel::Kind::Clock})
       for (unsigned type = 0; type < core::elementTypeCount; ++type)
         for (auto protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128})
           kernels.push_back({kind, static_cast<ElementType>(type), protocol});
@@ -31,6 +31,11 @@ const Kernel *kernel(const Kernel &wanted) {
 
 const void *interpreter(ElementType type, Protocol protocol) {
   return kernel({Kernel::Kind::Interpreter, type, protocol});
+}
+
+const void *switchInterpreter(ElementType type) {
+  const bool isReduced = type == ElementType::Half || type == ElementType::Float || type == ElementType::Bfloat16;
+  return isReduced ? kernel({Kernel::Kind::SwitchInterpreter, type, Protocol::Simple}) : nullptr;
 }
 
 const void *multiply(ElementType type) {

@@ -11,7 +11,7 @@ namespace gc3::test {
 
 /// A kernel. `type` and `protocol` distinguish kernels of one kind.
 struct Kernel {
-  enum class Kind : uint8_t { Interpreter, NetworkInterpreter, Multiply, Divide, Clock } kind;
+  enum class Kind : uint8_t { Interpreter, NetworkInterpreter, SwitchInterpreter, Multiply, Divide, Clock } kind;
   core::ElementType type;
   kernel::Protocol protocol;
 };
@@ -21,6 +21,7 @@ const Kernel *kernel(const Kernel &wanted);
 
 // Functions for the table of CUDA functions:
 const void *interpreter(core::ElementType type, kernel::Protocol protocol);
+const void *switchInterpreter(core::ElementType type);
 const void *multiply(core::ElementType type);
 const void *divide(core::ElementType type);
 const void *clockKernel();

@@ -8,9 +8,11 @@
 // from a first-level cache, which an acquire clears. A flagged store (LL) arrives as two separate elements of 8 bytes.
 // A line of LL128 arrives whole, or its last 8 bytes arrive last. The network (GIN) reads the source of a put at any
 // later time. After all bytes of a put have landed, the network adds to the put's signal. Puts are not ordered with
-// each other. A seed determines the order of all these events.
+// each other. A switch loads only what has arrived, also if the loading block has stored something else. It reduces in
+// any order, and its stores arrive at the ranks in any order. A seed determines the order of all these events.
 #pragma once
 
+#include "FakeSwitch.h"
 #include "Fibers.h"
 #include "Scopes.h"
 #include "host/Random.h"
@@ -165,6 +167,18 @@ public:
       gpu.put(ownBlock, ownThread, {nullptr, nullptr, 0, &signalOf(peer, signal), add});
     }
     uint64_t readSignal(kernel::Signal signal) { return gpu.acquire(ownBlock, &signalOf(end.rank, signal)); }
+    template <typename Arithmetic>
+    kernel::Pack loadOverSwitch(kernel::Operation op, const std::byte *at) {
+      std::vector<std::byte *> parts = FakeSwitch::partsAt(at, sizeof(kernel::Pack));
+      kernel::Pack result = loadPart(parts);
+      while (!parts.empty())
+        result = kernel::combine<Arithmetic>(op, result, loadPart(parts));
+      return result;
+    }
+    void storeOverSwitch(std::byte *at, const kernel::Pack &pack) {
+      for (std::byte *part : FakeSwitch::partsAt(at, sizeof pack))
+        storeBytes(part, &pack, sizeof pack);
+    }
     /// Loads atomically, because the host can write the word at the same time.
     uint32_t loadStopWord(const uint32_t *at) {
       scopes->stopWord(at);
@@ -173,6 +187,14 @@ public:
     uint64_t now() { return Gpu::now(); }
 
   private:
+    /// Loads the pack of a random part, and removes the part.
+    kernel::Pack loadPart(std::vector<std::byte *> &parts) {
+      std::swap(parts[gpu.random.below(parts.size())], parts.back());
+      const std::byte *part = parts.back();
+      parts.pop_back();
+      scopes->weak(part, sizeof(kernel::Pack));
+      return gpu.loadStrong(part, true);
+    }
     bool barrier(bool reduces, bool holds) {
       return gpu.barrier(ownBlock, ownThread, reduces, holds, [this] { scopes->passed(block()); });
     }

@@ -50,10 +50,12 @@ void prepare(Gpu::Machine &machine, Running &running) {
     machine.connect(*static_cast<const NetworkEnd *>(running.call.blocks[machine.block()].network));
 }
 
-template <uint32_t Bytes, Protocol P>
+template <uint32_t Bytes, Protocol P, bool OverSwitch = false>
 void run(Gpu::Machine &machine, Running &running) {
   prepare(machine, running);
-  kernel::Interpreter<Gpu::Machine, Arithmetic<Bytes>, P>(machine, running.shared[machine.block()], running.call).run();
+  kernel::Interpreter<Gpu::Machine, Arithmetic<Bytes>, P, OverSwitch>(machine, running.shared[machine.block()],
+                                                                      running.call)
+      .run();
 }
 
 using Body = void (*)(Gpu::Machine &, Running &);
@@ -66,6 +68,11 @@ Body bodyFor(Protocol protocol) {
   case Protocol::LL128: return run<Bytes, Protocol::LL128>;
   }
   __builtin_unreachable();
+}
+
+/// Returns the templates of a kernel for calls over the switch. It has no other element sizes.
+Body switchBodyFor(size_t bytes) {
+  return bytes == 2 ? run<2, Protocol::Simple, true> : run<4, Protocol::Simple, true>;
 }
 
 Body bodyFor(size_t bytes, Protocol protocol) {
@@ -92,13 +99,14 @@ void runPtx(Gpu::Machine &machine, Running &running, const ptx::Entry &entry) {
 
 /// Returns the code of a thread: PTX if there is any, else the templates.
 std::function<void(Gpu::Machine &)> bodyFor(const Grid &grid, const std::shared_ptr<Running> &running) {
+  const size_t size = core::elementSize(grid.type);
+  if (grid.overSwitch)
+    return [running, body = switchBodyFor(size)](Gpu::Machine &machine) { body(machine, *running); };
   if (ptx::Library *library = ptx::Library::chosen(); library && (!grid.overNetwork || library->hasNetwork()))
     return [running, entry = library->interpreter(grid.type, grid.protocol, grid.overNetwork)](Gpu::Machine &machine) {
       runPtx(machine, *running, entry);
     };
-  return [running, body = bodyFor(core::elementSize(grid.type), grid.protocol)](Gpu::Machine &machine) {
-    body(machine, *running);
-  };
+  return [running, body = bodyFor(size, grid.protocol)](Gpu::Machine &machine) { body(machine, *running); };
 }
 
 } // namespace

@@ -15,6 +15,7 @@ struct Grid {
   kernel::Protocol protocol;
   uint32_t blocks, threads; ///< blocks of the launch, and threads in each block
   bool overNetwork = false; ///< the kernel uses the network
+  bool overSwitch = false;  ///< the kernel uses the switch; runs the templates also with EMULATED_PTX
 };
 
 /// Adds a launch to a GPU, and returns the kernel's number. Copies the arguments.
