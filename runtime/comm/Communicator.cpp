@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 Communicator::Communicator(std::shared_ptr<const Setup> sharedSetup, ncclapi::Comm parent, const WaitLimits &joinLimits)
     : setup(std::move(sharedSetup)), cuda(setup->drivers.cuda), nccl(setup->drivers.nccl), parent(parent),
       joinLimits(joinLimits), child(cuda, nccl, [this] { return checkInterruption(); }),
-      userWindows(cuda, nccl, setup->options), gpu(std::make_unique<GpuRank>(*setup, child, userWindows)) {}
+      userWindows(cuda, nccl, parent, setup->options), gpu(std::make_unique<GpuRank>(*setup, child, userWindows)) {}
 
 Communicator::~Communicator() = default;
 

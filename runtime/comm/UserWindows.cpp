@@ -36,11 +36,14 @@ bool hasWholePacks(const kernel::KernelArgs &call, const core::BufferLayout &lay
 
 /// Returns the address at which the switch accesses a window; null if there is none.
 std::byte *UserWindows::switchAddress(ncclapi::Window handle) const {
+  int device = 0;
+  if (!overSwitch || !handle || !nccl.GetLsaMultimemDevicePointer ||
+      nccl.CommCuDevice(parent, &device) != ncclapi::Result::Success)
+    return nullptr;
+  const cuda::OnDevice current(cuda, device);
   void *address = nullptr;
-  if (overSwitch && handle && nccl.GetLsaMultimemDevicePointer &&
-      nccl.GetLsaMultimemDevicePointer(handle, 0, &address) != ncclapi::Result::Success)
-    address = nullptr;
-  return static_cast<std::byte *>(address);
+  const bool isMapped = nccl.GetLsaMultimemDevicePointer(handle, 0, &address) == ncclapi::Result::Success;
+  return isMapped ? static_cast<std::byte *>(address) : nullptr;
 }
 
 void UserWindows::add(ncclapi::Window handle, const void *memory, uint64_t bytes) {

@@ -15,8 +15,9 @@ namespace gc3::comm {
 
 class UserWindows {
 public:
-  UserWindows(const cuda::Cuda &cuda, const ncclapi::Nccl &nccl, const cuda::Options &options)
-      : cuda(cuda), nccl(nccl), overSwitch(options.overSwitch), leastBytes(options.leastPlacedBytes) {}
+  /// `parent` is the application's communicator. `cuda` and `nccl` must outlive this object.
+  UserWindows(const cuda::Cuda &cuda, const ncclapi::Nccl &nccl, ncclapi::Comm parent, const cuda::Options &options)
+      : cuda(cuda), nccl(nccl), parent(parent), overSwitch(options.overSwitch), leastBytes(options.leastPlacedBytes) {}
 
   /// Adds a window with this rank's memory. `handle` is null if the application's NCCL supports no windows, or if the
   /// handle is not known. The window then only counts. With GC3_SWITCH, waits until all ranks have called this, because
@@ -52,6 +53,7 @@ private:
 
   const cuda::Cuda &cuda;
   const ncclapi::Nccl &nccl;
+  const ncclapi::Comm parent;
   const bool overSwitch;
   const uint64_t leastBytes; ///< ranks do not compare places in smaller calls
   std::mutex mutex;

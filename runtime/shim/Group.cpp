@@ -5,6 +5,7 @@
 #include "ncclapi/Installed.h"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 namespace gc3::shim {
@@ -190,10 +191,17 @@ void Group::addWindow(Registration registration, Result result) {
     addWindows(result);
 }
 
-/// The handles are known only if `ncclResult`, the result of the registrations, is Success.
+/// The handles are known only if `ncclResult`, the result of the registrations, is Success. Adds the windows of several
+/// ranks concurrently, because a rank can wait for the others (UserWindows::add).
 void Group::addWindows(Result ncclResult) {
-  for (const Registration &each : registrations)
-    each.communicator->windows().add(ncclResult == Result::Success ? *each.window : nullptr, each.memory, each.bytes);
+  std::vector<std::future<void>> added;
+  for (const Registration &each : registrations) {
+    Window handle = ncclResult == Result::Success ? *each.window : nullptr;
+    added.push_back(std::async(registrations.size() > 1 ? std::launch::async : std::launch::deferred,
+                               [&each, handle] { each.communicator->windows().add(handle, each.memory, each.bytes); }));
+  }
+  for (std::future<void> &each : added)
+    each.get();
   registrations.clear();
 }
 
