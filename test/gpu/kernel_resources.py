@@ -63,13 +63,16 @@ def main():
         if arguments.nccl:
             rows += [(f"{element} GIN", *figures) for name, *figures in resources(arguments, "gin/Kernels.cu", element)
                      if "interpret" in name]
+    for name, *figures in resources(arguments, "kernel/SwitchKernels.cu"):
+        element = re.search(r"interpretOverSwitchI\d*(\w+?)E", name).group(1)
+        rows.append((f"{MANGLED.get(element, element)} Switch", *figures))
     for name, *figures in resources(arguments, "kernel/ScaleKernels.cu"):
         kind, length, element = re.search(r"\d(multiply|divide)I(\d*)(\w+?)E", name).groups()
         rows.append((f"{element if length else MANGLED[element[0]]} {kind}", *figures))
     print(f"sm_{arguments.architecture}: registers, bytes of shared memory, of local memory, and of spills")
     for name, local, spilled, registers, shared in sorted(rows):
         print(f"{name:28} {registers:4} {shared:6} {local:4} {spilled:4}")
-    wanted = (4 if arguments.nccl else 3) * len(ELEMENTS) + 18
+    wanted = (4 if arguments.nccl else 3) * len(ELEMENTS) + 21
     if len(rows) != wanted:
         sys.exit(f"{len(rows)} kernels were found, {wanted} were looked for")
     if any(spilled or (local and not name.endswith(" GIN")) for name, local, spilled, _, _ in rows):
