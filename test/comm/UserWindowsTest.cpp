@@ -26,19 +26,28 @@ class WindowedWorld : public CommWorld {
 public:
   static constexpr size_t regionBytes = 1 << 14, windowBytes = (callCount + 1) * regionBytes;
 
+  /// `windows` says which handles NCCL returns to the application. gc3's own windows are real.
   WindowedWorld(FakeCuda &cuda, FakeNccl &nccl, const std::vector<ProgramSpec> &specs,
-                const cuda::Options &options = comparing())
-      : CommWorld(cuda, nccl, specs, options) {
+                const cuda::Options &options = comparing(), FakeNccl::Windows windows = FakeNccl::Windows::Real)
+      : CommWorld(cuda, nccl, specs, options), windows(windows) {
     EXPECT_EQ(joinProblem(), "");
     addWindows();
   }
   ~WindowedWorld() {
     endAll(ranks);
+    nccl.windows = windows;
     for (size_t rank = 0; rank < comms.size(); ++rank) {
       if (handles[rank])
         applicationCall<ncclapi::signature::CommWindowDeregister>("CommWindowDeregister", comms[rank], handles[rank]);
       applicationCall<ncclapi::signature::MemFree>("MemFree", memory[rank]);
     }
+    nccl.windows = FakeNccl::Windows::Real;
+  }
+
+  /// Makes a rank's windows with gc3 consist of the bytes from `begin` to `end` of its window.
+  void replaceWindow(size_t rank, size_t begin, size_t end) {
+    ranks[rank]->windows().remove(handles[rank]);
+    ranks[rank]->windows().add(handles[rank], static_cast<std::byte *>(memory[rank]) + begin, end - begin);
   }
 
   /// Returns the addresses at `offset` in the windows of all ranks.
@@ -80,6 +89,8 @@ public:
   std::vector<ncclapi::Window> handles;
 
 private:
+  const FakeNccl::Windows windows;
+
   template <typename Signature, typename... Arguments>
   static void applicationCall(const std::string &name, Arguments... arguments) {
     EXPECT_EQ(reinterpret_cast<Signature *>(FakeNccl::applicationFunction(name))(arguments...),
@@ -94,11 +105,13 @@ private:
       FakeCuda::currentDevice = static_cast<int>(rank) / nccl.ranksPerGpu;
       applicationCall<ncclapi::signature::MemAlloc>("MemAlloc", &memory[rank], windowBytes);
     }
+    nccl.windows = windows;
     applicationCall<ncclapi::signature::GroupStart>("GroupStart");
     for (size_t rank = 0; rank < comms.size(); ++rank)
       applicationCall<ncclapi::signature::CommWindowRegister>("CommWindowRegister", comms[rank], memory[rank],
                                                               windowBytes, &handles[rank], 0);
     applicationCall<ncclapi::signature::GroupEnd>("GroupEnd");
+    nccl.windows = FakeNccl::Windows::Real;
     for (size_t rank = 0; rank < comms.size(); ++rank)
       ranks[rank]->windows().add(handles[rank], memory[rank], windowBytes);
   }
@@ -189,33 +202,102 @@ TEST(UserWindows, BuffersLieInTheirWindowsCompletely) {
   FakeNccl nccl(fake);
   WindowedWorld world(fake, nccl, {allGather(3, false)});
   const Trial trial = world.trial(0, {.count = 100});
-  for (size_t rank = 0; rank < world.ranks.size(); ++rank)
-    world.ranks[rank]->windows().remove(world.handles[rank]);
-  const size_t end = trial.initial()[0].recv + 300 * sizeof(float);
-  for (size_t rank = 0; rank < world.ranks.size(); ++rank)
-    world.ranks[rank]->windows().add(world.handles[rank], world.memory[rank], end - 1);
+  const size_t begin = trial.initial()[0].recv, end = begin + 300 * sizeof(float);
+  const auto placeIn = [&](size_t first, size_t last) {
+    for (size_t rank = 0; rank < world.ranks.size(); ++rank)
+      world.replaceWindow(rank, first, last);
+    EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
+    return world.placeOf(0);
+  };
+  EXPECT_EQ(placeIn(0, end - 1), Place::Nowhere);
+  EXPECT_EQ(placeIn(begin, begin + 1), Place::Nowhere);
+  EXPECT_EQ(placeIn(begin + 1, WindowedWorld::windowBytes), Place::Nowhere);
+  EXPECT_EQ(placeIn(end, end), Place::Nowhere);
+  EXPECT_GT(placeIn(0, end), Place::Nowhere);
+}
+
+/// Equal offsets in different windows are different places.
+TEST(UserWindows, WindowsHaveNumbers) {
+  FakeCuda fake;
+  FakeNccl nccl(fake);
+  WindowedWorld world(fake, nccl, {allGather(3, false)});
+  for (size_t rank : {0, 1, 2})
+    world.replaceWindow(rank, 0, WindowedWorld::windowBytes); // window 1
+  world.replaceWindow(2, 0, WindowedWorld::windowBytes);      // window 2
   EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
-  EXPECT_EQ(world.placeOf(0), Place::Nowhere);
-  for (size_t rank = 0; rank < world.ranks.size(); ++rank)
-    world.ranks[rank]->windows().remove(world.handles[rank]);
-  for (size_t rank = 0; rank < world.ranks.size(); ++rank)
-    world.ranks[rank]->windows().add(world.handles[rank], world.memory[rank], end);
-  EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
-  EXPECT_GT(world.placeOf(0), Place::Nowhere);
+  EXPECT_EQ(world.placeOf(0), world.placeOf(1));
+  EXPECT_NE(world.placeOf(0), world.placeOf(2));
+  EXPECT_EQ(world.ranksWithCleanSlots(), 1u);
 }
 
 /// Removed windows, and windows that NCCL does not support, are not used.
 TEST(UserWindows, WithoutWindowsThereAreSlots) {
   FakeCuda fake;
   FakeNccl nccl(fake);
-  {
-    WindowedWorld world(fake, nccl, {allGather(3, false)});
-    for (size_t rank = 0; rank < world.ranks.size(); ++rank)
-      world.ranks[rank]->windows().remove(world.handles[rank]);
+  for (int version : {ncclapi::oldestVersion, ncclapi::devicePointerVersion}) {
+    nccl.version = version;
+    for (const FakeNccl::Windows kind : {FakeNccl::Windows::Real, FakeNccl::Windows::Null, FakeNccl::Windows::Other}) {
+      if (kind == FakeNccl::Windows::Other && version != ncclapi::oldestVersion)
+        continue; // only NCCL before 2.29 has such handles
+      WindowedWorld world(fake, nccl, {allGather(3, false)}, comparing(), kind);
+      for (size_t rank = 0; kind == FakeNccl::Windows::Real && rank < world.ranks.size(); ++rank)
+        world.ranks[rank]->windows().remove(world.handles[rank]);
+      for (int call = 0; call < 2; ++call) {
+        EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
+        EXPECT_EQ(world.placeOf(0), Place::Nowhere);
+      }
+    }
+    EXPECT_EQ(nccl.leaks(), "");
+  }
+}
+
+/// If a rank does not find the addresses of its peers, it uses slots, and the others send directly to each other.
+TEST(UserWindows, OneRankCanLackAddresses) {
+  FakeCuda fake;
+  FakeNccl nccl(fake);
+  nccl.version = ncclapi::devicePointerVersion;
+  WindowedWorld world(fake, nccl, {allToAll(3, 1)});
+  ASSERT_EQ(world.run(0, {.count = 9}), ""); // loads the program, which locates gc3's own windows
+  nccl.fail("GetLsaDevicePointer", ncclapi::Result::InternalError);
+  testing::internal::CaptureStderr();
+  for (int call = 0; call < 2; ++call) {
     EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
     EXPECT_EQ(world.placeOf(0), Place::Nowhere);
+    EXPECT_GT(world.placeOf(1), Place::Nowhere);
+    EXPECT_EQ(world.placeOf(1), world.placeOf(2));
   }
-  EXPECT_EQ(nccl.leaks(), "");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("rank 0: a window is not used: querying a peer's address"),
+            std::string::npos);
+}
+
+/// A replay announces new numbers. The first call of the capture locates the windows.
+TEST(UserWindows, GraphsReplay) {
+  FakeCuda fake;
+  FakeNccl nccl(fake);
+  nccl.version = ncclapi::devicePointerVersion;
+  WindowedWorld world(fake, nccl, {allGather(3, false), ringAllReduce(3, false)});
+  ASSERT_EQ(world.run(0, {.count = 9}), "");
+  ASSERT_EQ(world.run(1, {.count = 9}), "");
+  const Trial trials[] = {world.trial(0, {.count = 100}), world.trial(1, {.count = 77, .inPlace = true})};
+  Loopback::Buffers gathered(trials[0], world.at(0)), reduced(trials[1], world.at(WindowedWorld::regionBytes));
+  fake.captured = true;
+  for (const Loopback::Buffers *buffers : {&gathered, &reduced}) {
+    std::vector<comm::CallGroup::Call> calls;
+    for (size_t rank : {0, 1, 2})
+      calls.push_back(world.part(rank, buffers->requests[rank]));
+    comm::CallGroup::run(calls);
+    EXPECT_EQ(calls[0].outcome.text + calls[1].outcome.text + calls[2].outcome.text, "");
+    EXPECT_GT(world.placeOf(0), Place::Nowhere);
+  }
+  fake.captured = false;
+  for (size_t replay = 0; replay < 3; ++replay) {
+    gathered.fill();
+    reduced.fill();
+    fake.replay();
+    EXPECT_EQ(world.finish(trials[0], gathered), "");
+    EXPECT_EQ(world.finish(trials[1], reduced), "");
+    EXPECT_EQ(world.runAt(replay * WindowedWorld::regionBytes, 1, {.count = 31}), ""); // between the replays
+  }
 }
 
 TEST(UserWindows, SmallCallsDoNotCompare) {
@@ -240,17 +322,27 @@ TEST(UserWindows, UsersCanKeepSlots) {
   EXPECT_EQ(world.placeOf(0), Place::NotCompared);
 }
 
-/// Messages between teams go over the network. Those within a team go directly.
+/// Messages between teams go over the network. Those within a team go directly. If teams have a stride, each rank is a
+/// team of its own.
 TEST(UserWindows, TeamsHaveTheirOwn) {
   FakeCuda fake;
   FakeNccl nccl(fake);
   nccl.teamSize = 2;
-  WindowedWorld world(fake, nccl, {ringAllReduce(4, false), allToAll(4, 1)});
-  for (uint64_t seed = 1; seed <= 10; ++seed)
-    for (size_t program : {0, 1}) {
-      EXPECT_EQ(world.runAt(0, program, {.count = 151, .seed = seed}), "");
-      EXPECT_GT(world.placeOf(0), Place::Nowhere);
-    }
+  for (auto [version, stride] :
+       {std::pair(ncclapi::oldestVersion, 1), {ncclapi::devicePointerVersion, 1}, {ncclapi::oldestVersion, 2}}) {
+    nccl.version = nccl.partFor = version;
+    nccl.teamStride = stride;
+    WindowedWorld world(fake, nccl, {ringAllReduce(4, false), allToAll(4, 1)});
+    for (uint64_t seed = 1; seed <= 4; ++seed)
+      for (size_t program : {0, 1}) {
+        EXPECT_EQ(world.runAt(0, program, {.count = 151, .seed = seed}), "");
+        if (stride == 1) {
+          EXPECT_GT(world.placeOf(3), Place::Nowhere);
+        } else {
+          EXPECT_EQ(world.placeOf(3), Place::NotCompared);
+        }
+      }
+  }
 }
 
 /// If a rank makes no call, the other ranks wait for it before they store into its buffer.
