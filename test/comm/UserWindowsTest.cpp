@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // If receive buffers lie at the same place of the application's windows, messages between ranks need no slots.
-#include "CommSupport.h"
 #include "Programs.h"
+#include "WindowedWorld.h"
 
-#include <algorithm>
 #include <array>
 
 using namespace gc3;
@@ -13,109 +12,6 @@ using core::ReduceOp;
 using kernel::Place;
 
 namespace {
-
-/// Returns options under which all calls compare places.
-cuda::Options comparing() {
-  cuda::Options options = smallOptions();
-  options.leastPlacedBytes = 1;
-  return options;
-}
-
-/// A communicator whose ranks have registered a window each.
-class WindowedWorld : public CommWorld {
-public:
-  static constexpr size_t regionBytes = 1 << 14, windowBytes = (callCount + 1) * regionBytes;
-
-  /// `windows` says which handles NCCL returns to the application. gc3's own windows are real.
-  WindowedWorld(FakeCuda &cuda, FakeNccl &nccl, const std::vector<ProgramSpec> &specs,
-                const cuda::Options &options = comparing(), FakeNccl::Windows windows = FakeNccl::Windows::Real)
-      : CommWorld(cuda, nccl, specs, options), windows(windows) {
-    EXPECT_EQ(joinProblem(), "");
-    addWindows();
-  }
-  ~WindowedWorld() {
-    endAll(ranks);
-    nccl.windows = windows;
-    for (size_t rank = 0; rank < comms.size(); ++rank) {
-      if (handles[rank])
-        applicationCall<ncclapi::signature::CommWindowDeregister>("CommWindowDeregister", comms[rank], handles[rank]);
-      applicationCall<ncclapi::signature::MemFree>("MemFree", memory[rank]);
-    }
-    nccl.windows = FakeNccl::Windows::Real;
-  }
-
-  /// Makes a rank's windows with gc3 consist of the bytes from `begin` to `end` of its window.
-  void replaceWindow(size_t rank, size_t begin, size_t end) {
-    ranks[rank]->windows().remove(handles[rank]);
-    ranks[rank]->windows().add(handles[rank], static_cast<std::byte *>(memory[rank]) + begin, end - begin);
-  }
-
-  /// Returns the addresses at `offset` in the windows of all ranks.
-  std::vector<std::byte *> at(size_t offset) const {
-    std::vector<std::byte *> places;
-    for (void *window : memory)
-      places.push_back(static_cast<std::byte *>(window) + offset);
-    return places;
-  }
-
-  /// Makes a call with buffers at `offset` in the windows.
-  std::string runAt(size_t offset, size_t program, const TrialOptions &options) {
-    const Trial wanted = trial(program, options);
-    for (const Trial::Memory &rank : wanted.initial())
-      EXPECT_LE(rank.bytes.size(), regionBytes);
-    return CommWorld::run(wanted, Loopback::Buffers(wanted, at(offset)));
-  }
-
-  /// Returns the last call of a rank.
-  const kernel::KernelArgs &callOf(size_t rank) const { return cuda.callOn.at(streams[rank]); }
-  Place placeOf(size_t rank) const { return callOf(rank).place; }
-
-  /// Returns the number of ranks into whose slots no message was ever stored.
-  size_t ranksWithCleanSlots() const {
-    size_t clean = 0;
-    for (size_t rank = 0; rank < comms.size(); ++rank) {
-      const kernel::KernelArgs &call = callOf(rank);
-      const auto &blocks = loaded[0]->program->rank(static_cast<uint32_t>(rank)).threadBlocks;
-      const size_t bytes = call.slots * call.slotBytes;
-      clean += std::all_of(call.blocks, call.blocks + blocks.size(), [&](const kernel::BlockImage &block) {
-        return !block.in.slots ||
-               std::all_of(block.in.slots, block.in.slots + bytes, [](std::byte byte) { return byte == std::byte{0}; });
-      });
-    }
-    return clean;
-  }
-
-  std::vector<void *> memory;
-  std::vector<ncclapi::Window> handles;
-
-private:
-  const FakeNccl::Windows windows;
-
-  template <typename Signature, typename... Arguments>
-  static void applicationCall(const std::string &name, Arguments... arguments) {
-    EXPECT_EQ(reinterpret_cast<Signature *>(FakeNccl::applicationFunction(name))(arguments...),
-              ncclapi::Result::Success)
-        << name;
-  }
-
-  void addWindows() {
-    memory.resize(comms.size());
-    handles.resize(comms.size());
-    for (size_t rank = 0; rank < comms.size(); ++rank) {
-      FakeCuda::currentDevice = static_cast<int>(rank) / nccl.ranksPerGpu;
-      applicationCall<ncclapi::signature::MemAlloc>("MemAlloc", &memory[rank], windowBytes);
-    }
-    nccl.windows = windows;
-    applicationCall<ncclapi::signature::GroupStart>("GroupStart");
-    for (size_t rank = 0; rank < comms.size(); ++rank)
-      applicationCall<ncclapi::signature::CommWindowRegister>("CommWindowRegister", comms[rank], memory[rank],
-                                                              windowBytes, &handles[rank], 0);
-    applicationCall<ncclapi::signature::GroupEnd>("GroupEnd");
-    nccl.windows = FakeNccl::Windows::Real;
-    for (size_t rank = 0; rank < comms.size(); ++rank)
-      ranks[rank]->windows().add(handles[rank], memory[rank], windowBytes);
-  }
-};
 
 std::vector<ProgramSpec> programsOf3() {
   return {ringAllReduce(3, false), ringAllReduce(3, true),  plainRingAllReduce(3), allToAll(3, 2),
@@ -359,6 +255,31 @@ TEST(UserWindows, ALateRankIsNamed) {
   comm::CallGroup::run(calls);
   const std::string report = awaitStopReport(*world.ranks[0]);
   EXPECT_NE(report.find("waits for rank 1 to begin this call"), std::string::npos) << report;
+}
+
+/// After a stop, NCCL can unmap the windows. So a kernel that begins only then stores nothing into them.
+TEST(UserWindows, KernelsThatBeginAfterAStopDoNothing) {
+  FakeCuda fake;
+  FakeNccl nccl(fake);
+  CommWorld others(fake, nccl, {allGather(2, false)});
+  WindowedWorld world(fake, nccl, {allGather(2, false)});
+  ASSERT_EQ(others.run(0, {.count = 10}), "");
+  ASSERT_EQ(world.runAt(0, 0, {.count = 10}), "");
+  const Trial first = others.trial(0, {.count = 10}), second = world.trial(0, {.count = 100});
+  const Loopback::Buffers before(fake, first), buffers(second, world.at(0));
+  std::array blocking{others.part(0, before.requests[0])}, releasing{others.part(1, before.requests[1])};
+  std::array calls{world.part(0, buffers.requests[0]), world.part(1, buffers.requests[1])};
+  calls[0].request.stream = others.streams[0];
+  comm::CallGroup::run(blocking); // waits for rank 1, so the next call on the stream cannot begin
+  comm::CallGroup::run(calls);
+  abort(world.ranks[0]);
+  comm::CallGroup::run(releasing);
+  awaitThat([&] { return world.ranks[0]->isClosed(); });
+  const Trial::Memory &initial = second.initial()[1];
+  const std::byte *received = world.at(initial.recv)[1];
+  EXPECT_TRUE(std::equal(received, received + 100 * sizeof(float),
+                         initial.bytes.begin() + static_cast<ptrdiff_t>(initial.recv)));
+  abort(world.ranks[1]);
 }
 
 } // namespace
