@@ -76,6 +76,25 @@ TEST(UserWindows, RanksMayBeAheadOfOthers) {
   }
 }
 
+/// Rank 0 ends its first call while rank 1 still waits for rank 2. In its second call, rank 0 has another place, which
+/// rank 1 must not read in the first.
+TEST(UserWindows, PlacesOfTheNextCallComeLater) {
+  FakeCuda fake;
+  FakeNccl nccl(fake);
+  WindowedWorld world(fake, nccl, {broadcast(3, 0)});
+  ASSERT_EQ(world.runAt(0, 0, {.count = 10}), "");
+  const Trial trials[] = {world.trial(0, {.count = 10, .seed = 1}), world.trial(0, {.count = 10, .seed = 2})};
+  std::vector<std::byte *> places = world.at(WindowedWorld::regionBytes);
+  places[0] += 256;
+  const Loopback::Buffers first(trials[0], world.at(0)), second(trials[1], places);
+  for (size_t rank : {0, 1, 2}) {
+    std::array calls{world.part(rank, first.requests[rank]), world.part(rank, second.requests[rank])};
+    comm::CallGroup::run(calls);
+  }
+  EXPECT_EQ(world.finish(trials[0], first), "");
+  EXPECT_EQ(world.finish(trials[1], second), "");
+}
+
 TEST(UserWindows, OtherPlacesNeedSlots) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -241,20 +260,24 @@ TEST(UserWindows, TeamsHaveTheirOwn) {
   }
 }
 
-/// If a rank makes no call, the other ranks wait for it before they store into its buffer.
+/// Before a rank stores into a buffer or reads its own, it waits until the other end of the connection has begun the
+/// call. A report names a rank that makes no call.
 TEST(UserWindows, ALateRankIsNamed) {
-  FakeCuda fake;
-  FakeNccl nccl(fake);
-  cuda::Options options = comparing();
-  options.timeoutMs = 100;
-  WindowedWorld world(fake, nccl, {allGather(2, false)}, options);
-  ASSERT_EQ(world.runAt(0, 0, {.count = 10}), "");
-  const Trial trial = world.trial(0, {.count = 10});
-  const Loopback::Buffers buffers(trial, world.at(0));
-  std::array calls{world.part(0, buffers.requests[0])};
-  comm::CallGroup::run(calls);
-  const std::string report = awaitStopReport(*world.ranks[0]);
-  EXPECT_NE(report.find("waits for rank 1 to begin this call"), std::string::npos) << report;
+  for (size_t late : {1, 0}) { // a receiver, then the only sender
+    FakeCuda fake;
+    FakeNccl nccl(fake);
+    cuda::Options options = comparing();
+    options.timeoutMs = 100;
+    WindowedWorld world(fake, nccl, {broadcast(2, 0)}, options);
+    ASSERT_EQ(world.runAt(0, 0, {.count = 10}), "");
+    const Trial trial = world.trial(0, {.count = 10});
+    const Loopback::Buffers buffers(trial, world.at(0));
+    std::array calls{world.part(1 - late, buffers.requests[1 - late])};
+    comm::CallGroup::run(calls);
+    const std::string report = awaitStopReport(*world.ranks[1 - late]);
+    EXPECT_NE(report.find("waits for rank " + std::to_string(late) + " to begin this call"), std::string::npos)
+        << report;
+  }
 }
 
 /// After a stop, NCCL can unmap the windows. So a kernel that begins only then stores nothing into them.

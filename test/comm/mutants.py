@@ -189,6 +189,8 @@ MUTANTS = [
     ("no barrier after the choice of steps", "kernel/Interpreter.h", "return !machine.barrierAny(leads && (machine.loadStopWord(call.stop) != 0 || !comparePlaces()));", "return !leads || comparePlaces();"),
     ("a stop while places are compared is ignored", "kernel/Interpreter.h", "|| !comparePlaces()));", "|| (comparePlaces(), false)));"),
     ("a kernel that begins after a stop compares places", "kernel/Interpreter.h", "machine.loadStopWord(call.stop) != 0 || !comparePlaces()", "!comparePlaces()"),
+    ("a report names the sender instead of the receiver", "core/WaitingText.cpp", "beginOf(find(program, threadBlock).record.send_peer())", "beginOf(find(program, threadBlock).record.recv_peer())"),
+    ("a report names the receiver instead of the sender", "core/WaitingText.cpp", "beginOf(find(program, threadBlock).record.recv_peer())", "beginOf(find(program, threadBlock).record.send_peer())"),
     ("steps that send directly are in the wrong version", "plan/ProgramImage.cpp", "(version & sendsDirectly) != 0", "(version & receivesDirectly) != 0"),
     ("unsupported windows do not count", "UserWindows.cpp", "return added != 0 && ", "return !entries.empty() && "),
     ("small calls compare places", "UserWindows.cpp", " && bytes && *bytes >= leastBytes;", " && bytes;"),
