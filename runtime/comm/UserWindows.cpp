@@ -49,7 +49,9 @@ std::byte *UserWindows::switchAddress(ncclapi::Window handle) const {
 void UserWindows::add(ncclapi::Window handle, const void *memory, uint64_t bytes) {
   std::byte *const address = switchAddress(handle);
   const std::lock_guard lock(mutex);
-  entries.push_back({handle, static_cast<const std::byte *>(memory), bytes, address, added++, {}});
+  if (handle)
+    entries.push_back({handle, static_cast<const std::byte *>(memory), bytes, address, added, {}});
+  ++added;
 }
 
 void UserWindows::remove(ncclapi::Window handle) {
@@ -66,7 +68,7 @@ bool UserWindows::comparesPlaces(const cuda::PreparedLaunch &prepared) const {
 
 UserWindows::Entry *UserWindows::find(const std::byte *buffer, uint64_t bytes) {
   const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry &entry) {
-    return entry.handle && buffer >= entry.memory && bytes <= entry.bytes &&
+    return buffer >= entry.memory && bytes <= entry.bytes &&
            static_cast<uint64_t>(buffer - entry.memory) <= entry.bytes - bytes;
   });
   return found == entries.end() ? nullptr : &*found;
@@ -99,11 +101,10 @@ void UserWindows::place(const core::Request &request, const View &view, cuda::Ru
   if (!parts)
     return;
   const auto offset = static_cast<uint64_t>(output - window->memory);
-  const auto stride = static_cast<uint32_t>(view.team.stride);
-  const uint32_t first = view.rank - static_cast<uint32_t>(view.team.rank) * stride;
+  const uint32_t first = view.rank - static_cast<uint32_t>(view.team.rank); // teams of several ranks have no stride
   uint32_t index = 1;
   for (const uint32_t peer : prepared.program.directMessages().peers(view.rank))
-    outputOf(plan.call.memory[index++]) = (*parts)[(peer - first) / stride] + offset;
+    outputOf(plan.call.memory[index++]) = (*parts)[peer - first] + offset;
   plan.call.place = placeAt(window->number, offset);
   if (hasWholePacks(plan.call, layout, prepared.layout.elementSize, output))
     useSwitch(*window, offset, plan);

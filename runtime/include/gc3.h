@@ -404,8 +404,10 @@ GC3_API gc3Result_t gc3RedOpDestroy(gc3RedOp_t op, gc3Comm_t comm);
  * communicator's NCCL communicator (ncclCommWindowRegister). `window` is the ncclWindow_t, or null if this rank got
  * none. A call uses the window if it has at least 1 MiB, its receive buffer lies in the window, and the receive buffers
  * of its peers have the same offset in theirs; otherwise the call works without it. All ranks call this function, for
- * the same windows, in the same order with their calls. With GC3_SWITCH=1 it waits until all ranks have called it;
- * otherwise it does not communicate. With libgc3nccl.so, the registration itself suffices. gc3InvalidArgument: null, or the communicator is not one of gc3CommInit.
+ * the same windows, in the same order with their calls. In a group, a window also counts for the group's earlier calls.
+ * With GC3_SWITCH=1, waits until all ranks have called it; else does not communicate. With libgc3nccl.so, the
+ * registration itself suffices. gc3InvalidArgument: null, or the
+ * communicator is not one of gc3CommInit.
  */
 GC3_API gc3Result_t gc3CommAddWindow(gc3Comm_t comm, void *window, const void *buffer, size_t bytes);
 

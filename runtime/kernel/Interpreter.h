@@ -146,10 +146,12 @@ private:
   /// The receiver announces its place first. So a sender stores nothing into the receiver's buffer before the
   /// receiver's call has begun. The sender's announcement tells the receiver its place. It follows the receiver's, so
   /// no announcement can overwrite one that the peer has not read yet.
+  ///
+  /// A kernel that begins after a stop does nothing, because NCCL's abort can have unmapped the windows.
   GC3_DEVICE bool chooseSteps() {
     if (reach == Reach::Slots || call.place == Place::NotCompared || call.tiles == 0)
       return true;
-    return !machine.barrierAny(leads && !comparePlaces());
+    return !machine.barrierAny(leads && (machine.loadStopWord(call.stop) != 0 || !comparePlaces()));
   }
 
   GC3_DEVICE bool comparePlaces() {

@@ -116,10 +116,15 @@ class CommWorld {
 public:
   CommWorld(FakeCuda &cuda, FakeNccl &fakeNccl, const std::vector<ProgramSpec> &specs,
             const cuda::Options &options = smallOptions())
-      : cuda(cuda), nccl(fakeNccl), file(open(specs)), comms(nccl.make(static_cast<int>(specs[0].ranks.size()))),
+      : CommWorld(cuda, fakeNccl, open(specs), options) {}
+  /// All programs of `bundle` have the same number of ranks.
+  CommWorld(FakeCuda &cuda, FakeNccl &fakeNccl, std::shared_ptr<const bundle::BundleFile> bundle,
+            const cuda::Options &options)
+      : cuda(cuda), nccl(fakeNccl), file(std::move(bundle)),
+        comms(nccl.make(static_cast<int>(file->program(0).ranks()))),
         selection(*file, static_cast<uint32_t>(comms.size()), options.allowUnproven) {
-    for (const ProgramSpec &spec : specs) {
-      names.push_back(spec.name);
+    for (uint32_t program = 0; program < file->programCount(); ++program) {
+      names.push_back(file->program(program).name()->str());
       loaded.push_back(nullptr);
       core::Request request;
       request.kind = core::CallKind::Program;

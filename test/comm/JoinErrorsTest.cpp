@@ -32,6 +32,7 @@ TEST(CommErrors, RecordsThatDiffer) {
   expect(&comm::RankInfo::slots, std::array<uint32_t, 3>{0, 0, 4}, "rank 2 has other FIFO slots than rank 0");
   expect(&comm::RankInfo::slotBytes, std::array<uint64_t, 3>{0, 4, 0}, "rank 2 has other FIFO slots than rank 0");
   expect(&comm::RankInfo::strictLL128, 1u, "rank 2 has another GC3_LL128 than rank 0");
+  expect(&comm::RankInfo::direct, 1u, "rank 2 has another GC3_DIRECT than rank 0");
   expect(&comm::RankInfo::simple, 1u, "rank 2 has other options than rank 0");
   expect(&comm::RankInfo::timeout, 1u, "rank 2 has other options than rank 0");
   expect(&comm::RankInfo::allowUnproven, 1u, "rank 2 has other options than rank 0");
@@ -122,6 +123,9 @@ TEST(CommErrors, RanksWithOtherBundlesOrOptions) {
   setups[1]->options.strictLL128 = true;
   expect("rank 1 has another GC3_LL128 than rank 0");
   setups[1]->options.strictLL128 = false;
+  setups[2]->options.direct = false;
+  expect("rank 2 has another GC3_DIRECT than rank 0");
+  setups[2]->options.direct = true;
   setups[1]->options.tuning[0].threads = 64; // the number of threads may differ
   expect("");
   setups[2]->options.choice.programs = "allreduce:none";

@@ -2,6 +2,8 @@
 // Tests the C API over NCCL communicators: the results of calls, and the errors of calls that fail.
 #include "ApiSupport.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 
 using namespace gc3;
@@ -426,6 +428,105 @@ TEST_F(NcclApi, AbortWhileAGroupIsOpen) {
   EXPECT_STREQ(gc3GetLastError(nullptr), "the communicator was aborted");
   EXPECT_EQ(fake.launches, 3u);
   EXPECT_EQ(gc3CommAbort(std::exchange(comms[0], nullptr)), gc3Success);
+}
+
+/// Symmetric memory of the application, which it registers as a window of each rank.
+class NcclApiWindows : public ApiTest {
+protected:
+  static constexpr size_t elements = size_t{1} << 17; ///< of each rank; an AllGather of two ranks has 1 MiB
+  static constexpr size_t bytes = 3 * elements * sizeof(float);
+
+  NcclApiWindows() {
+    gc3GpuConfig_t config = smallConfig();
+    config.slotBytes = 1 << 16;
+    make({allGather(2, false)}, config);
+    for (size_t rank : {0, 1}) {
+      FakeCuda::currentDevice = static_cast<int>(rank);
+      void *allocated = nullptr;
+      EXPECT_EQ(callNccl<ncclapi::signature::MemAlloc>("MemAlloc", &allocated, bytes), ncclapi::Result::Success);
+      memory[rank] = static_cast<float *>(allocated);
+    }
+    FakeCuda::currentDevice = 0;
+    callNccl<ncclapi::signature::GroupStart>("GroupStart");
+    for (size_t rank : {0, 1})
+      callNccl<ncclapi::signature::CommWindowRegister>("CommWindowRegister", ncclComms[rank], memory[rank], bytes,
+                                                       &windows[rank], 0);
+    EXPECT_EQ(callNccl<ncclapi::signature::GroupEnd>("GroupEnd"), ncclapi::Result::Success);
+  }
+  ~NcclApiWindows() override {
+    for (size_t rank : {0, 1}) {
+      callNccl<ncclapi::signature::CommWindowDeregister>("CommWindowDeregister", ncclComms[rank], windows[rank]);
+      callNccl<ncclapi::signature::MemFree>("MemFree", memory[rank]);
+    }
+  }
+
+  gc3Result_t add(size_t rank) { return gc3CommAddWindow(comms[rank], windows[rank], memory[rank], bytes); }
+
+  /// Makes an AllGather from and to the windows, and checks its result. Returns the places of the receive buffers.
+  std::array<kernel::Place, 2> gather() {
+    for (size_t rank : {0, 1})
+      for (size_t i = 0; i < elements; ++i)
+        memory[rank][i] = static_cast<float>(rank * elements + i), memory[rank][elements + 2 * i] = -1;
+    gc3GroupStart();
+    for (size_t rank : {0, 1})
+      EXPECT_EQ(gc3AllGather(memory[rank], memory[rank] + elements, elements, gc3Float32, comms[rank], streams[rank]),
+                gc3Success);
+    EXPECT_EQ(gc3GroupEnd(), gc3Success) << gc3GetLastError(nullptr);
+    EXPECT_TRUE(isIdle(0) && isIdle(1));
+    for (const float *rank : memory)
+      EXPECT_EQ(std::count_if(rank + elements, rank + 3 * elements,
+                              [&](const float &value) {
+                                return value != static_cast<float>(&value - rank) - static_cast<float>(elements);
+                              }),
+                0);
+    return {fake.callOn.at(streams[0]).place, fake.callOn.at(streams[1]).place};
+  }
+
+  std::array<float *, 2> memory{};
+  std::array<ncclapi::Window, 2> windows{};
+};
+
+TEST_F(NcclApiWindows, AreUsedUntilTheyAreRemoved) {
+  using kernel::Place;
+  EXPECT_EQ(gather(), (std::array{Place::NotCompared, Place::NotCompared}));
+  for (size_t rank : {0, 1})
+    EXPECT_EQ(add(rank), gc3Success);
+  const std::array<Place, 2> places = gather();
+  EXPECT_GT(places[0], Place::Nowhere);
+  EXPECT_EQ(places[0], places[1]);
+  EXPECT_EQ(gc3CommRemoveWindow(comms[1], windows[1]), gc3Success);
+  EXPECT_EQ(gather(), (std::array{places[0], Place::Nowhere}));
+  EXPECT_EQ(gc3CommRemoveWindow(comms[0], windows[0]), gc3Success);
+  EXPECT_EQ(gather(), (std::array{Place::Nowhere, Place::Nowhere}));
+}
+
+/// A rank that got no window from NCCL adds a null window. So the ranks agree on the number of windows.
+TEST_F(NcclApiWindows, CanBeNull) {
+  EXPECT_EQ(add(0), gc3Success);
+  EXPECT_EQ(gc3CommAddWindow(comms[1], nullptr, memory[1], bytes), gc3Success);
+  const std::array<kernel::Place, 2> places = gather();
+  EXPECT_GT(places[0], kernel::Place::Nowhere);
+  EXPECT_EQ(places[1], kernel::Place::Nowhere);
+}
+
+TEST_F(NcclApiWindows, Arguments) {
+  const char *comm = "comm is null, or not a communicator of gc3CommInit";
+  gc3Comm_t host = nullptr;
+  load({ringAllReduce(1, true)});
+  ASSERT_EQ(gc3HostCommInitAll(&host, 1, bundle, nullptr), gc3Success);
+  for (gc3Comm_t wrong : {gc3Comm_t{}, host}) {
+    EXPECT_EQ(gc3CommAddWindow(wrong, windows[0], memory[0], bytes), gc3InvalidArgument);
+    EXPECT_STREQ(gc3GetLastError(wrong), comm);
+    EXPECT_EQ(gc3CommRemoveWindow(wrong, windows[0]), gc3InvalidArgument);
+    EXPECT_STREQ(gc3GetLastError(wrong), comm);
+  }
+  EXPECT_EQ(gc3CommDestroy(host), gc3Success);
+  EXPECT_EQ(gc3CommAddWindow(comms[0], windows[0], nullptr, bytes), gc3InvalidArgument);
+  EXPECT_STREQ(gc3GetLastError(comms[0]), "buffer is null");
+  EXPECT_EQ(gc3CommRemoveWindow(comms[0], nullptr), gc3InvalidArgument);
+  EXPECT_STREQ(gc3GetLastError(comms[0]), "window is null");
+  EXPECT_EQ(gc3CommRemoveWindow(comms[0], windows[0]), gc3Success) << "of a window that was not added";
+  EXPECT_EQ(gather(), (std::array{kernel::Place::NotCompared, kernel::Place::NotCompared}));
 }
 
 TEST_F(NcclApi, Arguments) {

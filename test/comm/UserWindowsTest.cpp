@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // If receive buffers lie at the same place of the application's windows, messages between ranks need no slots.
+#include "Programs.h"
 #include "WindowedWorld.h"
 
 #include <array>
@@ -75,6 +76,25 @@ TEST(UserWindows, RanksMayBeAheadOfOthers) {
   }
 }
 
+/// Rank 0 ends its first call while rank 1 still waits for rank 2. In its second call, rank 0 has another place, which
+/// rank 1 must not read in the first.
+TEST(UserWindows, PlacesOfTheNextCallComeLater) {
+  FakeCuda fake;
+  FakeNccl nccl(fake);
+  WindowedWorld world(fake, nccl, {broadcast(3, 0)});
+  ASSERT_EQ(world.runAt(0, 0, {.count = 10}), "");
+  const Trial trials[] = {world.trial(0, {.count = 10, .seed = 1}), world.trial(0, {.count = 10, .seed = 2})};
+  std::vector<std::byte *> places = world.at(WindowedWorld::regionBytes);
+  places[0] += 256;
+  const Loopback::Buffers first(trials[0], world.at(0)), second(trials[1], places);
+  for (size_t rank : {0, 1, 2}) {
+    std::array calls{world.part(rank, first.requests[rank]), world.part(rank, second.requests[rank])};
+    comm::CallGroup::run(calls);
+  }
+  EXPECT_EQ(world.finish(trials[0], first), "");
+  EXPECT_EQ(world.finish(trials[1], second), "");
+}
+
 TEST(UserWindows, OtherPlacesNeedSlots) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -97,33 +117,102 @@ TEST(UserWindows, BuffersLieInTheirWindowsCompletely) {
   FakeNccl nccl(fake);
   WindowedWorld world(fake, nccl, {allGather(3, false)});
   const Trial trial = world.trial(0, {.count = 100});
-  for (size_t rank = 0; rank < world.ranks.size(); ++rank)
-    world.ranks[rank]->windows().remove(world.handles[rank]);
-  const size_t end = trial.initial()[0].recv + 300 * sizeof(float);
-  for (size_t rank = 0; rank < world.ranks.size(); ++rank)
-    world.ranks[rank]->windows().add(world.handles[rank], world.memory[rank], end - 1);
+  const size_t begin = trial.initial()[0].recv, end = begin + 300 * sizeof(float);
+  const auto placeIn = [&](size_t first, size_t last) {
+    for (size_t rank = 0; rank < world.ranks.size(); ++rank)
+      world.replaceWindow(rank, first, last);
+    EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
+    return world.placeOf(0);
+  };
+  EXPECT_EQ(placeIn(0, end - 1), Place::Nowhere);
+  EXPECT_EQ(placeIn(begin, begin + 1), Place::Nowhere);
+  EXPECT_EQ(placeIn(begin + 1, WindowedWorld::windowBytes), Place::Nowhere);
+  EXPECT_EQ(placeIn(end, end), Place::Nowhere);
+  EXPECT_GT(placeIn(0, end), Place::Nowhere);
+}
+
+/// Equal offsets in different windows are different places.
+TEST(UserWindows, WindowsHaveNumbers) {
+  FakeCuda fake;
+  FakeNccl nccl(fake);
+  WindowedWorld world(fake, nccl, {allGather(3, false)});
+  for (size_t rank : {0, 1, 2})
+    world.replaceWindow(rank, 0, WindowedWorld::windowBytes); // window 1
+  world.replaceWindow(2, 0, WindowedWorld::windowBytes);      // window 2
   EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
-  EXPECT_EQ(world.placeOf(0), Place::Nowhere);
-  for (size_t rank = 0; rank < world.ranks.size(); ++rank)
-    world.ranks[rank]->windows().remove(world.handles[rank]);
-  for (size_t rank = 0; rank < world.ranks.size(); ++rank)
-    world.ranks[rank]->windows().add(world.handles[rank], world.memory[rank], end);
-  EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
-  EXPECT_GT(world.placeOf(0), Place::Nowhere);
+  EXPECT_EQ(world.placeOf(0), world.placeOf(1));
+  EXPECT_NE(world.placeOf(0), world.placeOf(2));
+  EXPECT_EQ(world.ranksWithCleanSlots(), 1u);
 }
 
 /// Removed windows, and windows that NCCL does not support, are not used.
 TEST(UserWindows, WithoutWindowsThereAreSlots) {
   FakeCuda fake;
   FakeNccl nccl(fake);
-  {
-    WindowedWorld world(fake, nccl, {allGather(3, false)});
-    for (size_t rank = 0; rank < world.ranks.size(); ++rank)
-      world.ranks[rank]->windows().remove(world.handles[rank]);
+  for (int version : {ncclapi::oldestVersion, ncclapi::devicePointerVersion}) {
+    nccl.version = version;
+    for (const FakeNccl::Windows kind : {FakeNccl::Windows::Real, FakeNccl::Windows::Null, FakeNccl::Windows::Other}) {
+      if (kind == FakeNccl::Windows::Other && version != ncclapi::oldestVersion)
+        continue; // only NCCL before 2.29 has such handles
+      WindowedWorld world(fake, nccl, {allGather(3, false)}, comparing(), kind);
+      for (size_t rank = 0; kind == FakeNccl::Windows::Real && rank < world.ranks.size(); ++rank)
+        world.ranks[rank]->windows().remove(world.handles[rank]);
+      for (int call = 0; call < 2; ++call) {
+        EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
+        EXPECT_EQ(world.placeOf(0), Place::Nowhere);
+      }
+    }
+    EXPECT_EQ(nccl.leaks(), "");
+  }
+}
+
+/// If a rank does not find the addresses of its peers, it uses slots, and the others send directly to each other.
+TEST(UserWindows, OneRankCanLackAddresses) {
+  FakeCuda fake;
+  FakeNccl nccl(fake);
+  nccl.version = ncclapi::devicePointerVersion;
+  WindowedWorld world(fake, nccl, {allToAll(3, 1)});
+  ASSERT_EQ(world.run(0, {.count = 9}), ""); // loads the program, which locates gc3's own windows
+  nccl.fail("GetLsaDevicePointer", ncclapi::Result::InternalError);
+  testing::internal::CaptureStderr();
+  for (int call = 0; call < 2; ++call) {
     EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
     EXPECT_EQ(world.placeOf(0), Place::Nowhere);
+    EXPECT_GT(world.placeOf(1), Place::Nowhere);
+    EXPECT_EQ(world.placeOf(1), world.placeOf(2));
   }
-  EXPECT_EQ(nccl.leaks(), "");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("rank 0: a window is not used: querying a peer's address"),
+            std::string::npos);
+}
+
+/// A replay announces new numbers. The first call of the capture locates the windows.
+TEST(UserWindows, GraphsReplay) {
+  FakeCuda fake;
+  FakeNccl nccl(fake);
+  nccl.version = ncclapi::devicePointerVersion;
+  WindowedWorld world(fake, nccl, {allGather(3, false), ringAllReduce(3, false)});
+  ASSERT_EQ(world.run(0, {.count = 9}), "");
+  ASSERT_EQ(world.run(1, {.count = 9}), "");
+  const Trial trials[] = {world.trial(0, {.count = 100}), world.trial(1, {.count = 77, .inPlace = true})};
+  Loopback::Buffers gathered(trials[0], world.at(0)), reduced(trials[1], world.at(WindowedWorld::regionBytes));
+  fake.captured = true;
+  for (const Loopback::Buffers *buffers : {&gathered, &reduced}) {
+    std::vector<comm::CallGroup::Call> calls;
+    for (size_t rank : {0, 1, 2})
+      calls.push_back(world.part(rank, buffers->requests[rank]));
+    comm::CallGroup::run(calls);
+    EXPECT_EQ(calls[0].outcome.text + calls[1].outcome.text + calls[2].outcome.text, "");
+    EXPECT_GT(world.placeOf(0), Place::Nowhere);
+  }
+  fake.captured = false;
+  for (size_t replay = 0; replay < 3; ++replay) {
+    gathered.fill();
+    reduced.fill();
+    fake.replay();
+    EXPECT_EQ(world.finish(trials[0], gathered), "");
+    EXPECT_EQ(world.finish(trials[1], reduced), "");
+    EXPECT_EQ(world.runAt(replay * WindowedWorld::regionBytes, 1, {.count = 31}), ""); // between the replays
+  }
 }
 
 TEST(UserWindows, SmallCallsDoNotCompare) {
@@ -148,33 +237,72 @@ TEST(UserWindows, UsersCanKeepSlots) {
   EXPECT_EQ(world.placeOf(0), Place::NotCompared);
 }
 
-/// Messages between teams go over the network. Those within a team go directly.
+/// Messages between teams go over the network. Those within a team go directly. If teams have a stride, each rank is a
+/// team of its own.
 TEST(UserWindows, TeamsHaveTheirOwn) {
   FakeCuda fake;
   FakeNccl nccl(fake);
   nccl.teamSize = 2;
-  WindowedWorld world(fake, nccl, {ringAllReduce(4, false), allToAll(4, 1)});
-  for (uint64_t seed = 1; seed <= 10; ++seed)
-    for (size_t program : {0, 1}) {
-      EXPECT_EQ(world.runAt(0, program, {.count = 151, .seed = seed}), "");
-      EXPECT_GT(world.placeOf(0), Place::Nowhere);
-    }
+  for (auto [version, stride] :
+       {std::pair(ncclapi::oldestVersion, 1), {ncclapi::devicePointerVersion, 1}, {ncclapi::oldestVersion, 2}}) {
+    nccl.version = nccl.partFor = version;
+    nccl.teamStride = stride;
+    WindowedWorld world(fake, nccl, {ringAllReduce(4, false), allToAll(4, 1)});
+    for (uint64_t seed = 1; seed <= 4; ++seed)
+      for (size_t program : {0, 1}) {
+        EXPECT_EQ(world.runAt(0, program, {.count = 151, .seed = seed}), "");
+        if (stride == 1) {
+          EXPECT_GT(world.placeOf(3), Place::Nowhere);
+        } else {
+          EXPECT_EQ(world.placeOf(3), Place::NotCompared);
+        }
+      }
+  }
 }
 
-/// If a rank makes no call, the other ranks wait for it before they store into its buffer.
+/// Before a rank stores into a buffer or reads its own, it waits until the other end of the connection has begun the
+/// call. A report names a rank that makes no call.
 TEST(UserWindows, ALateRankIsNamed) {
+  for (size_t late : {1, 0}) { // a receiver, then the only sender
+    FakeCuda fake;
+    FakeNccl nccl(fake);
+    cuda::Options options = comparing();
+    options.timeoutMs = 100;
+    WindowedWorld world(fake, nccl, {broadcast(2, 0)}, options);
+    ASSERT_EQ(world.runAt(0, 0, {.count = 10}), "");
+    const Trial trial = world.trial(0, {.count = 10});
+    const Loopback::Buffers buffers(trial, world.at(0));
+    std::array calls{world.part(1 - late, buffers.requests[1 - late])};
+    comm::CallGroup::run(calls);
+    const std::string report = awaitStopReport(*world.ranks[1 - late]);
+    EXPECT_NE(report.find("waits for rank " + std::to_string(late) + " to begin this call"), std::string::npos)
+        << report;
+  }
+}
+
+/// After a stop, NCCL can unmap the windows. So a kernel that begins only then stores nothing into them.
+TEST(UserWindows, KernelsThatBeginAfterAStopDoNothing) {
   FakeCuda fake;
   FakeNccl nccl(fake);
-  cuda::Options options = comparing();
-  options.timeoutMs = 100;
-  WindowedWorld world(fake, nccl, {allGather(2, false)}, options);
+  CommWorld others(fake, nccl, {allGather(2, false)});
+  WindowedWorld world(fake, nccl, {allGather(2, false)});
+  ASSERT_EQ(others.run(0, {.count = 10}), "");
   ASSERT_EQ(world.runAt(0, 0, {.count = 10}), "");
-  const Trial trial = world.trial(0, {.count = 10});
-  const Loopback::Buffers buffers(trial, world.at(0));
-  std::array calls{world.part(0, buffers.requests[0])};
+  const Trial first = others.trial(0, {.count = 10}), second = world.trial(0, {.count = 100});
+  const Loopback::Buffers before(fake, first), buffers(second, world.at(0));
+  std::array blocking{others.part(0, before.requests[0])}, releasing{others.part(1, before.requests[1])};
+  std::array calls{world.part(0, buffers.requests[0]), world.part(1, buffers.requests[1])};
+  calls[0].request.stream = others.streams[0];
+  comm::CallGroup::run(blocking); // waits for rank 1, so the next call on the stream cannot begin
   comm::CallGroup::run(calls);
-  const std::string report = awaitStopReport(*world.ranks[0]);
-  EXPECT_NE(report.find("waits for rank 1 to begin this call"), std::string::npos) << report;
+  abort(world.ranks[0]);
+  comm::CallGroup::run(releasing);
+  awaitThat([&] { return world.ranks[0]->isClosed(); });
+  const Trial::Memory &initial = second.initial()[1];
+  const std::byte *received = world.at(initial.recv)[1];
+  EXPECT_TRUE(std::equal(received, received + 100 * sizeof(float),
+                         initial.bytes.begin() + static_cast<ptrdiff_t>(initial.recv)));
+  abort(world.ranks[1]);
 }
 
 } // namespace

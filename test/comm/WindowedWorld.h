@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communicators over the fakes, whose ranks have windows of the application.
+// Support for tests with windows of the application.
 #pragma once
 
 #include "CommSupport.h"
@@ -20,19 +20,31 @@ class WindowedWorld : public CommWorld {
 public:
   static constexpr size_t regionBytes = 1 << 14, windowBytes = (callCount + 1) * regionBytes;
 
+  /// `windows` says which handles NCCL returns to the application. gc3's own windows are real.
   WindowedWorld(FakeCuda &cuda, FakeNccl &nccl, const std::vector<ProgramSpec> &specs,
-                const cuda::Options &options = comparing())
-      : CommWorld(cuda, nccl, specs, options) {
+                const cuda::Options &options = comparing(), FakeNccl::Windows windows = FakeNccl::Windows::Real)
+      : WindowedWorld(cuda, nccl, open(specs), options, windows) {}
+  WindowedWorld(FakeCuda &cuda, FakeNccl &nccl, std::shared_ptr<const bundle::BundleFile> bundle,
+                const cuda::Options &options, FakeNccl::Windows windows = FakeNccl::Windows::Real)
+      : CommWorld(cuda, nccl, std::move(bundle), options), windows(windows) {
     EXPECT_EQ(joinProblem(), "");
     addWindows();
   }
   ~WindowedWorld() {
     endAll(ranks);
+    nccl.windows = windows;
     for (size_t rank = 0; rank < comms.size(); ++rank) {
       if (handles[rank])
         applicationCall<ncclapi::signature::CommWindowDeregister>("CommWindowDeregister", comms[rank], handles[rank]);
       applicationCall<ncclapi::signature::MemFree>("MemFree", memory[rank]);
     }
+    nccl.windows = FakeNccl::Windows::Real;
+  }
+
+  /// Makes a rank's windows with gc3 consist of the bytes from `begin` to `end` of its window.
+  void replaceWindow(size_t rank, size_t begin, size_t end) {
+    ranks[rank]->windows().remove(handles[rank]);
+    ranks[rank]->windows().add(handles[rank], static_cast<std::byte *>(memory[rank]) + begin, end - begin);
   }
 
   /// Returns the addresses at `offset` in the windows of all ranks.
@@ -74,6 +86,8 @@ public:
   std::vector<ncclapi::Window> handles;
 
 private:
+  const FakeNccl::Windows windows;
+
   template <typename Signature, typename... Arguments>
   static void applicationCall(const std::string &name, Arguments... arguments) {
     EXPECT_EQ(reinterpret_cast<Signature *>(FakeNccl::applicationFunction(name))(arguments...),
@@ -88,11 +102,13 @@ private:
       FakeCuda::currentDevice = static_cast<int>(rank) / nccl.ranksPerGpu;
       applicationCall<ncclapi::signature::MemAlloc>("MemAlloc", &memory[rank], windowBytes);
     }
+    nccl.windows = windows;
     applicationCall<ncclapi::signature::GroupStart>("GroupStart");
     for (size_t rank = 0; rank < comms.size(); ++rank)
       applicationCall<ncclapi::signature::CommWindowRegister>("CommWindowRegister", comms[rank], memory[rank],
                                                               windowBytes, &handles[rank], 0);
     applicationCall<ncclapi::signature::GroupEnd>("GroupEnd");
+    nccl.windows = FakeNccl::Windows::Real;
     std::vector<std::thread> threads; // with GC3_SWITCH, a rank waits for the others
     for (size_t rank = 0; rank < comms.size(); ++rank)
       threads.emplace_back([=, this] { ranks[rank]->windows().add(handles[rank], memory[rank], windowBytes); });

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that the tests of runtime/comm detect errors in the life of a communicator.
 
-mutants.py BUILD: makes one change to runtime/comm at a time in a copy of the source tree, builds comm-test and
+mutants.py BUILD: makes one change to runtime/comm, or to the kernel's comparison of places, at a time in a copy of the source tree, builds comm-test and
 nccl-front-test there with the settings of BUILD, and runs them under a time limit. A test that hangs or crashes has
 detected the change. Prints a table. Fails if there is a change that no test detects.
 """
@@ -11,7 +11,7 @@ import sys
 sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import mutant_runner  # pylint: disable=wrong-import-position
 
-# Each mutant has a name, a file in runtime/comm, a text that occurs once in the file, and the text's replacement.
+# Each mutant has a name, a file in runtime/comm (or, with a folder, in runtime), a text that occurs once in the file, and the text's replacement.
 MUTANTS = [
     # Phases and their notifications.
     ("a phase change notifies no thread", "Communicator.cpp", "  phase = to;\n  changed.notify_all();", "  phase = to;"),
@@ -173,6 +173,45 @@ MUTANTS = [
     ("a query returns Success while draining", "Communicator.cpp", "else if (phase == Phase::Draining || phase == Phase::Closing)", "else if (phase == Phase::Closing)"),
     ("a query returns Success while closing", "Communicator.cpp", "else if (phase == Phase::Draining || phase == Phase::Closing)", "else if (phase == Phase::Draining)"),
     ("two threads query the parent at once", "Communicator.cpp", "  std::lock_guard lock(mutex);\n  const Result queried = nccl.CommGetAsyncError(parent, &state);", "  const Result queried = nccl.CommGetAsyncError(parent, &state);\n  std::lock_guard lock(mutex);"),
+    # Windows of the application.
+    ("all places are equal", "kernel/Interpreter.h", "if (place == call.place && place != Place::Nowhere)", "if (place != Place::Nowhere && call.place != Place::Nowhere)"),
+    ("nowhere is a place", "kernel/Interpreter.h", "if (place == call.place && place != Place::Nowhere)", "if (place == call.place)"),
+    ("the sender does not wait for the receiver's place", "kernel/Interpreter.h", "awaitPlace(image.out.freed, sent.messages + 1,", "awaitPlace(image.out.freed, 0,"),
+    ("the receiver does not wait for the sender's place", "kernel/Interpreter.h", "awaitPlace(image.in.arrived, received.messages + 1,", "awaitPlace(image.in.arrived, 0,"),
+    ("the sender accepts the receiver's last place", "kernel/Interpreter.h", "awaitPlace(image.out.freed, sent.messages + 1,", "awaitPlace(image.out.freed, sent.messages,"),
+    ("the receiver accepts the sender's last place", "kernel/Interpreter.h", "awaitPlace(image.in.arrived, received.messages + 1,", "awaitPlace(image.in.arrived, received.messages,"),
+    ("announcements are one too low", "kernel/Interpreter.h", "machine.publish(counter + announcementWord, number,", "machine.publish(counter + announcementWord, number - 1,"),
+    ("the sender announces before it knows the receiver's place", "kernel/Interpreter.h", "    if (image.out.arrived) {\n", "    if (image.out.arrived) {\n      announce(image.out.arrived, sent.messages + 1);\n"),
+    ("no fence before an announcement", "kernel/Interpreter.h", "    machine.fence(call.peers);\n    machine.publish(counter + announcementWord", "    machine.publish(counter + announcementWord"),
+    ("an announcement without a place", "kernel/Interpreter.h", "static_cast<uint64_t>(call.place));", "uint64_t{1});"),
+    ("a sender receives directly", "kernel/Interpreter.h", "Waiting::Receiver, sendsDirectly)", "Waiting::Receiver, receivesDirectly)"),
+    ("a receiver sends directly", "kernel/Interpreter.h", "Waiting::Sender, receivesDirectly)", "Waiting::Sender, sendsDirectly)"),
+    ("no barrier after the choice of steps", "kernel/Interpreter.h", "return !machine.barrierAny(leads && (machine.loadStopWord(call.stop) != 0 || !comparePlaces()));", "return !leads || comparePlaces();"),
+    ("a stop while places are compared is ignored", "kernel/Interpreter.h", "|| !comparePlaces()));", "|| (comparePlaces(), false)));"),
+    ("a kernel that begins after a stop compares places", "kernel/Interpreter.h", "machine.loadStopWord(call.stop) != 0 || !comparePlaces()", "!comparePlaces()"),
+    ("a report names the sender instead of the receiver", "core/WaitingText.cpp", "beginOf(find(program, threadBlock).record.send_peer())", "beginOf(find(program, threadBlock).record.recv_peer())"),
+    ("a report names the receiver instead of the sender", "core/WaitingText.cpp", "beginOf(find(program, threadBlock).record.recv_peer())", "beginOf(find(program, threadBlock).record.send_peer())"),
+    ("steps that send directly are in the wrong version", "plan/ProgramImage.cpp", "(version & sendsDirectly) != 0", "(version & receivesDirectly) != 0"),
+    ("unsupported windows do not count", "UserWindows.cpp", "return added != 0 && ", "return !entries.empty() && "),
+    ("small calls compare places", "UserWindows.cpp", " && bytes && *bytes >= leastBytes;", " && bytes;"),
+    ("calls of the least size do not compare places", "UserWindows.cpp", "*bytes >= leastBytes", "*bytes > leastBytes"),
+    ("buffers may pass the end of their window", "UserWindows.cpp", "<= entry.bytes - bytes;", "<= entry.bytes;"),
+    ("buffers may be larger than their window", "UserWindows.cpp", "bytes <= entry.bytes &&", ""),
+    ("buffers may begin before their window", "UserWindows.cpp", "buffer >= entry.memory && ", ""),
+    ("removed windows remain", "UserWindows.cpp", "return entry.handle == handle; });", "return entry.handle == handle && !entry.memory; });"),
+    ("peers have the next address", "UserWindows.cpp", "uint32_t index = 1;", "uint32_t index = 2;"),
+    ("the first peer has this rank's address", "UserWindows.cpp", "uint32_t index = 1;", "uint32_t index = 0;"),
+    ("teams begin at rank 0", "UserWindows.cpp", "(*parts)[peer - first]", "(*parts)[first == 0 ? peer : 0]"),
+    ("peers' buffers are at the beginning of the window", "UserWindows.cpp", "(*parts)[peer - first] + offset;", "(*parts)[peer - first];"),
+    ("a place has no offset", "UserWindows.cpp", "placeAt(window->number, offset)", "placeAt(window->number, 0)"),
+    ("a place has no window", "UserWindows.cpp", "placeAt(window->number, offset)", "placeAt(0, offset)"),
+    ("a window without addresses is used", "UserWindows.cpp", "  if (!parts)\n    return;\n", "  if (!window)\n    return;\n  static const std::vector<std::byte *> none(64);\n  parts = parts ? parts : &none;\n"),
+    ("the log lacks windows that are not used", "UserWindows.cpp", "      core::logOnce(", "      (void)("),
+    ("a window of another team is used", "WindowParts.cpp", "if (head.lsaRank != team.rank)", "if (false)"),
+    ("any handle is a window", "WindowParts.cpp", "  return isOnDevice;", "  return true;"),
+    ("ranks need not agree on direct messages", "RankInfo.cpp", "if (own.direct != first.direct)", "if (false)"),
+    ("LL programs send directly", "LoadProgram.cpp", "setup.options.direct && entry.sizes.protocol == kernel::Protocol::Simple && ", "setup.options.direct && "),
+    ("GC3_DIRECT=0 has no effect between launches", "LoadProgram.cpp", "setup.options.direct && entry.sizes", "entry.sizes"),
     # The registry.
     ("the registry keeps closed communicators", "Registry.cpp", "    return isClosed;\n", "    return false;\n"),
     ("the registry drops running communicators", "Registry.cpp", "    return isClosed;\n", "    return true;\n"),
@@ -187,7 +226,7 @@ def commands_within(seconds):
     """Returns a function from a build folder to the commands that must notice a mutant, each within `seconds`.
 
     The tests that notice most mutants come first."""
-    first = "Phases.*:*Lifecycle.*:CommLives.*:CommErrors.*:CommSplit.*"
+    first = "Phases.*:*Lifecycle.*:UserWindows.*:CommLives.*:CommErrors.*:CommSplit.*"
 
     def commands(build):
         program = [os.path.join(build, "test/comm/comm-test"), "--gtest_fail_fast"]
@@ -200,7 +239,7 @@ def commands_within(seconds):
 
 def main():
     options = mutant_runner.parser(__doc__).parse_args()
-    listed = [(what, "runtime/comm/" + name, old, new) for what, name, old, new in MUTANTS]
+    listed = [(what, "runtime/" + (name if "/" in name else "comm/" + name), old, new) for what, name, old, new in MUTANTS]
     return mutant_runner.main(options, listed, ["comm-test", "nccl-front-test"], commands_within(options.seconds))
 
 

@@ -16,7 +16,7 @@ class Launched {
 public:
   explicit Launched(Protocol protocol) : protocol(protocol) {
     block.progress = &progress;
-    block.out = {slots, &arrived, &freed, &sent, nullptr};
+    block.out = {slots, arrived, freed, &sent, nullptr};
     call.blocks = &block;
     call.stop = &stop;
     call.slots = 2;
@@ -43,7 +43,8 @@ public:
   }
 
   alignas(128) std::byte slots[512]{};
-  uint64_t progress = 0, arrived = 0, freed = 0, sent = 0;
+  uint64_t progress = 0, sent = 0;
+  uint64_t arrived[kernel::announcementWord + 1]{}, freed[kernel::announcementWord + 1]{};
   uint32_t stop = 0;
 
 private:
@@ -65,7 +66,8 @@ bool leads(const Gpu::Machine &machine) {
 TEST(Scopes, weakAccesses) {
   const std::string counter = "a weak access to a counter or to the stop word";
   Launched simple(Protocol::Simple);
-  for (uint64_t *each : {&simple.progress, &simple.arrived, &simple.freed}) {
+  for (uint64_t *each : {&simple.progress, &simple.arrived[0], &simple.freed[0],
+                         &simple.arrived[kernel::announcementWord], &simple.freed[kernel::announcementWord]}) {
     EXPECT_EQ(simple.run([&](Gpu::Machine &machine) { machine.load<8>(bytesOf(each)); }), counter);
     EXPECT_EQ(simple.run([&](Gpu::Machine &machine) { machine.store<1>(bytesOf(each) + 7, 0); }), counter);
   }
@@ -101,16 +103,41 @@ TEST(Scopes, countersAndFences) {
     });
   };
   EXPECT_EQ(publish(&launched.progress, Scope::Gpu, Scope::Gpu), "fine");
-  EXPECT_EQ(publish(&launched.arrived, Scope::System, Scope::System), "fine");
-  EXPECT_EQ(publish(&launched.arrived, Scope::System, Scope::Gpu),
+  EXPECT_EQ(publish(launched.arrived, Scope::System, Scope::System), "fine");
+  EXPECT_EQ(publish(launched.arrived, Scope::System, Scope::Gpu),
             "the scope is too narrow or too wide for this counter");
-  EXPECT_EQ(publish(&launched.arrived, Scope::Gpu, Scope::System),
+  EXPECT_EQ(publish(launched.arrived, Scope::Gpu, Scope::System),
             "no fence since the block's last barrier: another thread could see this value before the data");
   EXPECT_EQ(publish(&launched.sent, Scope::Gpu, Scope::Gpu), "an access to an unknown counter");
-  EXPECT_EQ(launched.run([&](Gpu::Machine &machine) { machine.acquire(&launched.freed, Scope::Gpu); }),
+  EXPECT_EQ(launched.run([&](Gpu::Machine &machine) { machine.acquire(launched.freed, Scope::Gpu); }),
             "the scope is too narrow or too wide for this counter");
   EXPECT_EQ(launched.run([&](Gpu::Machine &machine) { machine.loadStopWord(&launched.stop + 1); }),
             "this address is not that of the stop word");
+}
+
+/// The number of an announcement is a counter between ranks. The place before it is weak data.
+TEST(Scopes, announcements) {
+  Launched launched(Protocol::Simple);
+  for (uint64_t *counter : {launched.arrived, launched.freed}) {
+    const auto announce = [&](Scope fence, Scope scope) {
+      return launched.run([&](Gpu::Machine &machine) {
+        if (leads(machine)) {
+          machine.store<8>(bytesOf(counter + kernel::placeWord), 1);
+          machine.fence(fence);
+          machine.publish(counter + kernel::announcementWord, 1, scope);
+        }
+      });
+    };
+    EXPECT_EQ(announce(Scope::System, Scope::System), "fine");
+    EXPECT_EQ(announce(Scope::System, Scope::Gpu), "the scope is too narrow or too wide for this counter");
+    EXPECT_EQ(announce(Scope::Gpu, Scope::System),
+              "no fence since the block's last barrier: another thread could see this value before the data");
+    EXPECT_EQ(
+        launched.run([&](Gpu::Machine &machine) { machine.acquire(counter + kernel::announcementWord, Scope::Gpu); }),
+        "the scope is too narrow or too wide for this counter");
+    EXPECT_EQ(launched.run([&](Gpu::Machine &machine) { machine.acquire(counter + kernel::placeWord, Scope::System); }),
+              "an access to an unknown counter");
+  }
 }
 
 TEST(Scopes, convergence) {

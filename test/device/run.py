@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs programs on the emulated GPU: all examples under each protocol, and random programs.
 
-run.py --gc3c GC3C --emulate EMULATE [--seeds N] [--random N]: --seeds is the number of runs of each program, --random
-the number of random programs.
+run.py --gc3c GC3C --emulate EMULATE [--seeds N] [--random N] [--protocols NAME...]: EMULATE runs the bundles, --seeds
+is the number of runs of each program, --random the number of random programs, and --protocols those of the examples.
 """
 import argparse
 import os
@@ -49,13 +49,13 @@ def compile_program(gc3c, folder, name, source, params):
     return bundle
 
 
-def make_bundles(gc3c, folder, programs):
-    """Compiles each example under each protocol, and the random programs of the first seeds. Returns the bundles."""
+def make_bundles(gc3c, folder, programs, protocols):
+    """Compiles each example under each of the protocols, and the random programs of the first seeds. Returns the bundles."""
     bundles = []
     for name, params in examples():
         with open(os.path.join(EXAMPLES, f"{name}.gc3"), encoding="utf-8") as lines:
             source = lines.read()
-        for protocol in PROTOCOLS:
+        for protocol in protocols:
             bundles.append(compile_program(gc3c, folder, f"{name}-{protocol}", under(protocol, source), params))
     for seed in range(programs):
         source = generate(seed).source()
@@ -70,9 +70,10 @@ def main():
     parser.add_argument("--emulate", required=True)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--random", type=int, default=15)
+    parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=PROTOCOLS)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        bundles = make_bundles(arguments.gc3c, folder, arguments.random)
+        bundles = make_bundles(arguments.gc3c, folder, arguments.random, arguments.protocols)
         return subprocess.run([arguments.emulate, "--seeds", str(arguments.seeds), *bundles], check=False).returncode
 
 

@@ -75,6 +75,18 @@ public:
   /// The barrier of Interpreter::endData().
   void endData(const Block &block) { barrier(block, "after data"); }
 
+  /// Interpreter::announce(): the leader stores this rank's place at the peer, and then a number.
+  void announce(const Block &block, uint32_t place, int value, uint32_t counter, int number, Scope scope) {
+    store(block.leader, block.name + ": place", place, value);
+    publish(block, "announcement", counter, number, scope);
+  }
+
+  /// Interpreter::awaitPlace(): the leader waits for the peer's announcement, and then loads the peer's place.
+  void awaitPlace(const Block &block, uint32_t place, int value, uint32_t counter, int number, Scope scope) {
+    load(block.leader, block.name + ": poll of announcement", counter, acquire(scope), number);
+    check(block.leader, block.name + ": place of the peer", place, value);
+  }
+
   /// A step that sends a message under Simple. Message n has the value n. If `needsSlot`, it polls for a free slot.
   void send(const Block &block, const Connection &to, int number, bool needsSlot) {
     if (needsSlot)

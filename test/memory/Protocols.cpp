@@ -140,26 +140,68 @@ Program directAfterLL() {
   return k.take();
 }
 
-/// The start of a call under Direct. An earlier kernel of B accesses the output. Then B's kernel publishes that it has
-/// begun, and A stores into the output.
-Program handshake(const Peers &peers) {
+/// What two ranks of a connection use if they compare places: B's output, its counter of arrivals, and a place and a
+/// number from each rank. Each block stores the version of its steps in shared memory.
+struct Placed {
+  uint32_t output, arrived, placeOfA, numberOfA, placeOfB, numberOfB;
+};
+
+Placed placed(Kernel &k) {
+  return {k.address("output"),         k.address("arrived"),    k.address("place of A"),
+          k.address("announced by A"), k.address("place of B"), k.address("announced by B")};
+}
+
+/// Stores the version of a block's steps, which its other threads read after the barrier.
+void chooseSteps(Kernel &k, const Block &block, int version) {
+  const uint32_t steps = k.address("shared steps of " + block.name);
+  k.store(block.leader, "steps", steps, version);
+  k.barrier(block, "of chooseSteps");
+  k.check(block.mover, "steps", steps, version);
+}
+
+/// A call in which block `a` of rank A and block `b` of rank B compare places, and A then stores a message into B's
+/// output. The call, the message and both places have the same number.
+void directCall(Kernel &k, const Block &a, const Block &b, const Placed &at, int number, Scope scope) {
+  k.announce(b, at.placeOfB, number, at.numberOfB, number, scope);
+  k.awaitPlace(a, at.placeOfB, number, at.numberOfB, number, scope);
+  k.announce(a, at.placeOfA, number, at.numberOfA, number, scope);
+  chooseSteps(k, a, number);
+  k.store(a.mover, "data", at.output, number);
+  k.endData(a);
+  k.publish(a, "arrived", at.arrived, number, scope);
+  k.awaitPlace(b, at.placeOfA, number, at.numberOfA, number, scope);
+  chooseSteps(k, b, number);
+  k.await(b, "arrived", at.arrived, number, scope);
+  k.check(b.mover, "data", at.output, number);
+}
+
+/// An earlier kernel of B stores and loads the output. After a call, a later kernel of B loads it.
+Program places(const Peers &peers) {
   Kernel k;
   const Block a = k.block("A", peers.gpu(0), 0), b = k.block("B", peers.gpu(1), 1);
   const uint32_t earlier = k.thread("earlier kernel of B", peers.gpu(1), 2),
                  later = k.thread("later kernel of B", peers.gpu(1), 3);
-  const uint32_t output = k.address("output"), begun = k.address("begun"), arrived = k.address("arrived");
-  k.store(earlier, "data", output, 1);
-  k.check(earlier, "data", output, 1);
+  const Placed at = placed(k);
+  k.store(earlier, "data", at.output, -1);
+  k.check(earlier, "data", at.output, -1);
   k.boundary({earlier}, b.threads());
-  k.publish(b, "begun", begun, 1, peers.scope);
-  k.await(a, "begun", begun, 1, peers.scope);
-  k.store(a.mover, "data", output, 2);
-  k.endData(a);
-  k.publish(a, "arrived", arrived, 1, peers.scope);
-  k.await(b, "arrived", arrived, 1, peers.scope);
-  k.check(b.mover, "data", output, 2);
+  directCall(k, a, b, at, 1, peers.scope);
   k.boundary(b.threads(), {later});
-  k.check(later, "data", output, 2);
+  k.check(later, "data", at.output, 1);
+  return k.take();
+}
+
+/// Two calls. No slots are returned between them. So only the places, their numbers and the messages order the calls.
+/// Each rank must read the places of the first call before the other rank overwrites them in the second.
+Program placesOfCalls(const Peers &peers) {
+  Kernel k;
+  const Block a = k.block("A", peers.gpu(0), 0), b = k.block("B", peers.gpu(1), 1);
+  const Block again = k.block("A2", peers.gpu(0), 2), next = k.block("B2", peers.gpu(1), 3);
+  const Placed at = placed(k);
+  directCall(k, a, b, at, 1, peers.scope);
+  k.boundary(a.threads(), again.threads());
+  k.boundary(b.threads(), next.threads());
+  directCall(k, again, next, at, 2, peers.scope);
   return k.take();
 }
 
@@ -343,10 +385,11 @@ std::vector<Protocol> protocols() {
     add("Simple, batches" + where, "Interpreter.h: publicationOf, returnSlots", messages(peers, 2), false);
     add("Simple, two calls" + where, "Interpreter.h: storeCounters", calls(peers), hasTable);
     add("forwarding" + where, "Interpreter.h: runStep", forwarding(peers), hasTable);
-    add("Direct" + where, "ProgramImage.h: sendDirectly; Interpreter.h: runStep", direct(peers), hasTable);
-    add("Direct, start" + where, "planned", handshake(peers), hasTable);
+    add("Direct" + where, "ProgramImage.h: fillDirect; Interpreter.h: runStep", direct(peers), hasTable);
     add("LL" + where, "LowLatency.h", lowLatency(peers), hasTable);
   }
+  add("Direct, places", "Interpreter.h: comparePlaces", places(onGpus)); // one launch compares none
+  add("Direct, places of two calls", "Interpreter.h: comparePlaces", placesOfCalls(onGpus));
   add("Direct, chain with a message of LL", "not used", directAfterLL());
   add("waits", "Interpreter.h: dependency, publish", waits());
   add("stop", "Interpreter.h: publishRunning, reportStop; Watchdog.h", stop());

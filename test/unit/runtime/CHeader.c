@@ -20,6 +20,9 @@ int main(void) {
   if (gc3RedOpCreatePreMulSum(&op, &scalar, gc3Float32, gc3ScalarHostImmediate, NULL) != gc3InvalidArgument ||
       gc3RedOpDestroy(op, NULL) != gc3InvalidArgument)
     return 1;
+  if (gc3CommAddWindow(NULL, NULL, &scalar, sizeof scalar) != gc3InvalidArgument ||
+      gc3CommRemoveWindow(NULL, NULL) != gc3InvalidArgument)
+    return 1;
   puts(gc3GetLastError(NULL));
   return 0;
 }

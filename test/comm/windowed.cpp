@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// windowed [--seeds N] BUNDLE...: runs every program of the bundles N times under Simple. Each rank has its own
+// emulated GPU, and its buffers are in a window. The seed of a run determines its element type, operation, placement
+// and count. In some runs, the receive buffer of one rank is at another place. Prints the first failure.
+#include "WindowedWorld.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace gc3;
+using namespace gc3::test;
+
+namespace {
+
+/// Returns the places of the ranks' memory at which all receive buffers have the same offset in their windows. If the
+/// memory does not fit there, returns no places.
+std::vector<std::byte *> equalPlaces(const WindowedWorld &world, const Trial &trial) {
+  size_t most = 0;
+  for (const Trial::Memory &rank : trial.initial())
+    most = std::max(most, rank.recv);
+  std::vector<std::byte *> places = world.at(0);
+  for (size_t rank = 0; rank < places.size(); ++rank) {
+    const size_t offset = most - trial.initial()[rank].recv;
+    if (offset + trial.initial()[rank].bytes.size() + sizeof(kernel::Pack) > WindowedWorld::windowBytes)
+      return {};
+    places[rank] += offset;
+  }
+  return places;
+}
+
+TrialOptions choose(const bundle::fbs::Program &program, uint64_t seed) {
+  host::Random random(seed);
+  TrialOptions options;
+  options.type = static_cast<core::ElementType>(random.below(core::elementTypeCount));
+  options.op = static_cast<core::ReduceOp>(random.below(5));
+  options.inPlace = random.below(2) == 0;
+  options.misalignment = random.below(2) == 0 ? 0 : static_cast<uint32_t>(random.below(9));
+  options.count = 1 + random.below(12 * core::slotsPerBlock(program));
+  options.seed = random.next();
+  return options;
+}
+
+/// Makes a call of a program, with fewer elements if the buffers of `options` do not fit in the windows. Returns an
+/// error message, or an empty string.
+std::string run(WindowedWorld &world, uint32_t program, TrialOptions options, uint64_t seed) {
+  if (!world.trial(program, options).exists())
+    options.op = core::ReduceOp::Sum;
+  const Trial trial = world.trial(program, options);
+  std::vector<std::byte *> places = equalPlaces(world, trial);
+  if (places.empty())
+    return options.count /= 2, run(world, program, options, seed);
+  if (seed % 4 == 0)
+    places[seed % places.size()] += sizeof(kernel::Pack);
+  return world.CommWorld::run(trial, Loopback::Buffers(trial, places));
+}
+
+/// Returns true if the last call of at least one rank had its receive buffer in a window.
+bool hasPlaces(const WindowedWorld &world) {
+  for (size_t rank = 0; rank < world.comms.size(); ++rank)
+    if (const auto call = world.cuda.callOn.find(world.streams[rank]);
+        call != world.cuda.callOn.end() && call->second.place > kernel::Place::Nowhere)
+      return true;
+  return false;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  uint64_t seeds = 10, runs = 0, inWindows = 0;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
+      seeds = std::strtoull(argv[++i], nullptr, 10);
+      continue;
+    }
+    std::unique_ptr<bundle::BundleFile> file;
+    if (bundle::BundleStatus status = bundle::BundleFile::open(argv[i]).moveTo(file); !status.ok())
+      return std::fprintf(stderr, "%s: %s\n", argv[i], status.message.c_str()), 2;
+    if (file->program(0).ranks() == 1)
+      continue; // NCCL runs all calls of one rank
+    FakeCuda fake;
+    FakeNccl nccl(fake);
+    cuda::Options options = comparing();
+    options.simple = true;
+    options.tuning[0].slotBytes *= file->program(0).max_count();
+    WindowedWorld world(fake, nccl, std::move(file), options);
+    for (uint32_t program = 0; program < world.names.size(); ++program)
+      for (uint64_t run = 0; run != seeds; ++run) {
+        fake.seed = ++runs; // different programs use different seeds
+        if (const std::string problem = ::run(world, program, choose(world.file->program(program), runs), runs);
+            !problem.empty())
+          return std::printf("%s, run %llu: %s\n", argv[i], static_cast<unsigned long long>(run), problem.c_str()), 1;
+        inWindows += hasPlaces(world);
+      }
+  }
+  std::printf("%llu runs, %llu in windows, all right\n", static_cast<unsigned long long>(runs),
+              static_cast<unsigned long long>(inWindows));
+  return inWindows == 0 || testing::UnitTest::GetInstance()->Failed();
+}
