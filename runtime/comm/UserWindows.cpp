@@ -27,9 +27,9 @@ std::byte *&outputOf(kernel::RankBuffers &memory) {
 
 void UserWindows::add(ncclapi::Window handle, const void *memory, uint64_t bytes) {
   const std::lock_guard lock(mutex);
+  const uint64_t number = added++; // counts even if memory runs out below, because other ranks count the window
   if (handle)
-    entries.push_back({handle, static_cast<const std::byte *>(memory), bytes, added, {}});
-  ++added;
+    entries.push_back({handle, static_cast<const std::byte *>(memory), bytes, number, {}});
 }
 
 void UserWindows::remove(ncclapi::Window handle) {
