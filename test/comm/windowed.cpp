@@ -13,20 +13,14 @@ using namespace gc3::test;
 
 namespace {
 
-/// Returns the places of the ranks' memory at which all receive buffers have the same offset in their windows. If the
-/// memory does not fit there, returns no places.
-std::vector<std::byte *> equalPlaces(const WindowedWorld &world, const Trial &trial) {
-  size_t most = 0;
-  for (const Trial::Memory &rank : trial.initial())
-    most = std::max(most, rank.recv);
-  std::vector<std::byte *> places = world.at(0);
-  for (size_t rank = 0; rank < places.size(); ++rank) {
-    const size_t offset = most - trial.initial()[rank].recv;
-    if (offset + trial.initial()[rank].bytes.size() + sizeof(kernel::Pack) > WindowedWorld::windowBytes)
-      return {};
-    places[rank] += offset;
-  }
-  return places;
+/// Returns true if the memory of each rank lies in its window.
+bool areInWindows(const WindowedWorld &world, const Trial &trial, const std::vector<std::byte *> &places) {
+  const std::vector<std::byte *> windows = world.at(0);
+  for (size_t rank = 0; rank < places.size(); ++rank)
+    if (static_cast<size_t>(places[rank] - windows[rank]) + trial.initial()[rank].bytes.size() + sizeof(kernel::Pack) >
+        WindowedWorld::windowBytes)
+      return false;
+  return true;
 }
 
 TrialOptions choose(const bundle::fbs::Program &program, uint64_t seed) {
@@ -47,8 +41,8 @@ std::string run(WindowedWorld &world, uint32_t program, TrialOptions options, ui
   if (!world.trial(program, options).exists())
     options.op = core::ReduceOp::Sum;
   const Trial trial = world.trial(program, options);
-  std::vector<std::byte *> places = equalPlaces(world, trial);
-  if (places.empty())
+  std::vector<std::byte *> places = world.placesFor(trial, 0);
+  if (!areInWindows(world, trial, places))
     return options.count /= 2, run(world, program, options, seed);
   if (seed % 4 == 0)
     places[seed % places.size()] += sizeof(kernel::Pack);
