@@ -49,9 +49,9 @@ std::byte *UserWindows::switchAddress(ncclapi::Window handle) const {
 void UserWindows::add(ncclapi::Window handle, const void *memory, uint64_t bytes) {
   std::byte *const address = switchAddress(handle);
   const std::lock_guard lock(mutex);
+  const uint64_t number = added++; // counts even if memory runs out below, because other ranks count the window
   if (handle)
-    entries.push_back({handle, static_cast<const std::byte *>(memory), bytes, address, added, {}});
-  ++added;
+    entries.push_back({handle, static_cast<const std::byte *>(memory), bytes, address, number, {}});
 }
 
 void UserWindows::remove(ncclapi::Window handle) {

@@ -17,10 +17,6 @@ cuda::Options overSwitch() {
   return options;
 }
 
-bool isOverSwitch(Place place) {
-  return (static_cast<uint64_t>(place) & kernel::switchPlaces) != 0;
-}
-
 /// Returns the bits of a whole number from 0 to 255, which float, half and bfloat16 represent exactly.
 uint32_t bitsOf(ElementType type, uint32_t number) {
   const auto value = static_cast<float>(number);
@@ -87,8 +83,6 @@ public:
       }
     EXPECT_EQ(wrong, 0u) << "of " << call.count << " elements of " << elementTypeName(call.type);
   }
-
-  bool usedSwitch() const { return isOverSwitch(placeOf(0)); }
 };
 
 class Switch : public testing::Test {

@@ -67,7 +67,7 @@ TEST(UserWindows, RanksMayBeAheadOfOthers) {
     const std::string problem = world.runOutOfStep(seed, [&](const Trial &trial, size_t call) {
       if (random.below(4) == 0)
         return std::make_unique<Loopback::Buffers>(fake, trial);
-      std::vector<std::byte *> places = world.at(call * WindowedWorld::regionBytes);
+      std::vector<std::byte *> places = world.placesFor(trial, call * WindowedWorld::regionBytes);
       if (random.below(4) == 0)
         places[random.below(places.size())] += 256;
       return std::make_unique<Loopback::Buffers>(trial, places);
@@ -84,9 +84,9 @@ TEST(UserWindows, PlacesOfTheNextCallComeLater) {
   WindowedWorld world(fake, nccl, {broadcast(3, 0)});
   ASSERT_EQ(world.runAt(0, 0, {.count = 10}), "");
   const Trial trials[] = {world.trial(0, {.count = 10, .seed = 1}), world.trial(0, {.count = 10, .seed = 2})};
-  std::vector<std::byte *> places = world.at(WindowedWorld::regionBytes);
+  std::vector<std::byte *> places = world.placesFor(trials[1], WindowedWorld::regionBytes);
   places[0] += 256;
-  const Loopback::Buffers first(trials[0], world.at(0)), second(trials[1], places);
+  const Loopback::Buffers first(trials[0], world.placesFor(trials[0], 0)), second(trials[1], places);
   for (size_t rank : {0, 1, 2}) {
     std::array calls{world.part(rank, first.requests[rank]), world.part(rank, second.requests[rank])};
     comm::CallGroup::run(calls);
@@ -271,7 +271,7 @@ TEST(UserWindows, ALateRankIsNamed) {
     WindowedWorld world(fake, nccl, {broadcast(2, 0)}, options);
     ASSERT_EQ(world.runAt(0, 0, {.count = 10}), "");
     const Trial trial = world.trial(0, {.count = 10});
-    const Loopback::Buffers buffers(trial, world.at(0));
+    const Loopback::Buffers buffers(trial, world.placesFor(trial, 0));
     std::array calls{world.part(1 - late, buffers.requests[1 - late])};
     comm::CallGroup::run(calls);
     const std::string report = awaitStopReport(*world.ranks[1 - late]);

@@ -55,17 +55,31 @@ public:
     return places;
   }
 
+  /// Returns places of the ranks' memory from `offset` on, at which all receive buffers have the same offset in their
+  /// windows, which is a multiple of a pack.
+  std::vector<std::byte *> placesFor(const Trial &trial, size_t offset) const {
+    size_t most = 0;
+    for (const Trial::Memory &rank : trial.initial())
+      most = std::max(most, (rank.recv + sizeof(kernel::Pack) - 1) / sizeof(kernel::Pack) * sizeof(kernel::Pack));
+    std::vector<std::byte *> places = at(offset);
+    for (size_t rank = 0; rank < places.size(); ++rank)
+      places[rank] += most - trial.initial()[rank].recv;
+    return places;
+  }
+
   /// Makes a call with buffers at `offset` in the windows.
   std::string runAt(size_t offset, size_t program, const TrialOptions &options) {
     const Trial wanted = trial(program, options);
     for (const Trial::Memory &rank : wanted.initial())
       EXPECT_LE(rank.bytes.size(), regionBytes);
-    return CommWorld::run(wanted, Loopback::Buffers(wanted, at(offset)));
+    return CommWorld::run(wanted, Loopback::Buffers(wanted, placesFor(wanted, offset)));
   }
 
   /// Returns the last call of a rank.
   const kernel::KernelArgs &callOf(size_t rank) const { return cuda.callOn.at(streams[rank]); }
   kernel::Place placeOf(size_t rank) const { return callOf(rank).place; }
+  /// Returns true if the last call of rank 0 used the switch.
+  bool usedSwitch() const { return (static_cast<uint64_t>(placeOf(0)) & kernel::switchPlaces) != 0; }
 
   /// Returns the number of ranks into whose slots no message was ever stored.
   size_t ranksWithCleanSlots() const {

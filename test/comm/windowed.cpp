@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// windowed [--seeds N] BUNDLE...: runs every program of the bundles N times under Simple. Each rank has its own
-// emulated GPU, and its buffers are in a window. The seed of a run determines its element type, operation, placement
-// and count. In some runs, the receive buffer of one rank is at another place. Prints the first failure.
+// windowed [--switch] [--seeds N] BUNDLE...: runs every program of the bundles N times under Simple. Each rank has its
+// own emulated GPU, and its buffers are in a window. The seed of a run determines its element type, operation,
+// placement and count. In some runs, the receive buffer of one rank is at another place. With --switch, calls use the
+// switch where they can. They then reduce to minima and maxima, because the order of sums is not specified. Prints the
+// first failure.
 #include "WindowedWorld.h"
 
 #include <cstdio>
@@ -13,20 +15,14 @@ using namespace gc3::test;
 
 namespace {
 
-/// Returns the places of the ranks' memory at which all receive buffers have the same offset in their windows. If the
-/// memory does not fit there, returns no places.
-std::vector<std::byte *> equalPlaces(const WindowedWorld &world, const Trial &trial) {
-  size_t most = 0;
-  for (const Trial::Memory &rank : trial.initial())
-    most = std::max(most, rank.recv);
-  std::vector<std::byte *> places = world.at(0);
-  for (size_t rank = 0; rank < places.size(); ++rank) {
-    const size_t offset = most - trial.initial()[rank].recv;
-    if (offset + trial.initial()[rank].bytes.size() + sizeof(kernel::Pack) > WindowedWorld::windowBytes)
-      return {};
-    places[rank] += offset;
-  }
-  return places;
+/// Returns true if the memory of each rank lies in its window.
+bool areInWindows(const WindowedWorld &world, const Trial &trial, const std::vector<std::byte *> &places) {
+  const std::vector<std::byte *> windows = world.at(0);
+  for (size_t rank = 0; rank < places.size(); ++rank)
+    if (static_cast<size_t>(places[rank] - windows[rank]) + trial.initial()[rank].bytes.size() + sizeof(kernel::Pack) >
+        WindowedWorld::windowBytes)
+      return false;
+  return true;
 }
 
 TrialOptions choose(const bundle::fbs::Program &program, uint64_t seed) {
@@ -41,18 +37,33 @@ TrialOptions choose(const bundle::fbs::Program &program, uint64_t seed) {
   return options;
 }
 
+/// Returns options of a call that can use the switch, if the program can.
+TrialOptions chooseForSwitch(const bundle::fbs::Program &program, uint64_t seed) {
+  TrialOptions options = choose(program, seed);
+  options.type = seed % 2 == 0 ? core::ElementType::Half : core::ElementType::Bfloat16;
+  options.op = seed % 4 < 2 ? core::ReduceOp::Max : core::ReduceOp::Min;
+  options.misalignment = 0;
+  options.count = 8 * core::slotsPerBlock(program) * (1 + seed % 5);
+  return options;
+}
+
 /// Makes a call of a program, with fewer elements if the buffers of `options` do not fit in the windows. Returns an
 /// error message, or an empty string.
-std::string run(WindowedWorld &world, uint32_t program, TrialOptions options, uint64_t seed) {
+std::string run(WindowedWorld &world, uint32_t program, TrialOptions options, uint64_t seed, bool overSwitch) {
   if (!world.trial(program, options).exists())
     options.op = core::ReduceOp::Sum;
   const Trial trial = world.trial(program, options);
-  std::vector<std::byte *> places = equalPlaces(world, trial);
-  if (places.empty())
-    return options.count /= 2, run(world, program, options, seed);
-  if (seed % 4 == 0)
+  std::vector<std::byte *> places = world.placesFor(trial, 0);
+  if (!areInWindows(world, trial, places))
+    return options.count /= 2, run(world, program, options, seed, overSwitch);
+  if (seed % 4 == 0 && !overSwitch)
     places[seed % places.size()] += sizeof(kernel::Pack);
   return world.CommWorld::run(trial, Loopback::Buffers(trial, places));
+}
+
+std::string run(WindowedWorld &world, uint32_t program, uint64_t seed, bool overSwitch) {
+  const bundle::fbs::Program &info = world.file->program(program);
+  return run(world, program, overSwitch ? chooseForSwitch(info, seed) : choose(info, seed), seed, overSwitch);
 }
 
 /// Returns true if the last call of at least one rank had its receive buffer in a window.
@@ -67,8 +78,13 @@ bool hasPlaces(const WindowedWorld &world) {
 } // namespace
 
 int main(int argc, char **argv) {
-  uint64_t seeds = 10, runs = 0, inWindows = 0;
+  uint64_t seeds = 10, runs = 0, inWindows = 0, overSwitch = 0;
+  bool usesSwitch = false;
   for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--switch") == 0) {
+      usesSwitch = true;
+      continue;
+    }
     if (std::strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
       seeds = std::strtoull(argv[++i], nullptr, 10);
       continue;
@@ -80,20 +96,23 @@ int main(int argc, char **argv) {
       continue; // NCCL runs all calls of one rank
     FakeCuda fake;
     FakeNccl nccl(fake);
+    nccl.version = usesSwitch ? ncclapi::devicePointerVersion : ncclapi::oldestVersion;
+    nccl.hasPart = !usesSwitch;
     cuda::Options options = comparing();
     options.simple = true;
+    options.overSwitch = usesSwitch;
     options.tuning[0].slotBytes *= file->program(0).max_count();
     WindowedWorld world(fake, nccl, std::move(file), options);
     for (uint32_t program = 0; program < world.names.size(); ++program)
       for (uint64_t run = 0; run != seeds; ++run) {
         fake.seed = ++runs; // different programs use different seeds
-        if (const std::string problem = ::run(world, program, choose(world.file->program(program), runs), runs);
-            !problem.empty())
+        if (const std::string problem = ::run(world, program, runs, usesSwitch); !problem.empty())
           return std::printf("%s, run %llu: %s\n", argv[i], static_cast<unsigned long long>(run), problem.c_str()), 1;
         inWindows += hasPlaces(world);
+        overSwitch += hasPlaces(world) && world.usedSwitch();
       }
   }
-  std::printf("%llu runs, %llu in windows, all right\n", static_cast<unsigned long long>(runs),
-              static_cast<unsigned long long>(inWindows));
-  return inWindows == 0 || testing::UnitTest::GetInstance()->Failed();
+  std::printf("%llu runs, %llu in windows, %llu over the switch, all right\n", static_cast<unsigned long long>(runs),
+              static_cast<unsigned long long>(inWindows), static_cast<unsigned long long>(overSwitch));
+  return inWindows == 0 || (usesSwitch && overSwitch == 0) || testing::UnitTest::GetInstance()->Failed();
 }
