@@ -4,7 +4,8 @@
 //
 // The order of steps that holds in every execution (HappensBefore) shows that the switch loads and stores at the right
 // time. For a load:
-//   - no step overwrites the slot of any output before the load
+//   - no step overwrites the slot of any output before the load, except steps that only compute operands of the loading
+//     step. These no longer move data
 //   - all ranks of the team have begun before the load, and do not end before it
 // For a store: each other rank has a step that would store the same value in its output. No other step of that rank
 // accesses the slot between the store and that step.
@@ -83,7 +84,7 @@ public:
   SwitchAnalysis(const core::Program &program, const core::HappensBefore &order, std::span<const uint32_t> teams)
       : program(program), order(order), accesses(program, order, overlapsOf(program)),
         first(firstSlots(program, accesses)), values(first.back(), teams.size()),
-        results(program.firstStep(program.ranks())), steps(results.size()) {
+        results(program.firstStep(program.ranks())), remains(results.size()), steps(results.size()) {
     std::map<uint32_t, std::vector<uint32_t>> byTeam;
     for (uint32_t r = 0; r < program.ranks(); ++r)
       byTeam[teams[r]].push_back(r);
@@ -93,8 +94,8 @@ public:
 
   std::vector<SwitchSteps::Step> run() {
     execute();
-    for (const uint32_t step : order.sequence())
-      chooseLoad(step);
+    findRemaining();
+    chooseLoads();
     for (const uint32_t step : order.sequence())
       chooseStore(step);
     removeData();
@@ -106,10 +107,11 @@ public:
 
 private:
   using Data = SwitchSteps::Data;
-  /// The result of a step: a value for each slot, and the earlier steps of the rank that wrote its operands.
+  /// The result of a step: a value for each slot, the earlier steps of the rank that wrote its operands, and the later
+  /// ones that read its target.
   struct Result {
     std::vector<Value> values;
-    std::vector<uint32_t> writers;
+    std::vector<uint32_t> writers, readers;
   };
   /// The contents of a slot, and the step that wrote them.
   struct Contents {
@@ -130,12 +132,22 @@ private:
       contents.push_back({slot, none});
     for (const uint32_t step : order.sequence()) {
       results[step] = resultOf(step);
+      for (const uint32_t writer : results[step].writers)
+        results[writer].readers.push_back(step);
       if (!does(step).writesDst)
         continue;
       Contents *target = &contents[first[program.rankOfStep(step)] + accesses.target(step).begin];
       for (const Value value : results[step].values)
         *target++ = {value, step};
     }
+  }
+
+  /// Finds the steps whose values remain in an output.
+  void findRemaining() {
+    for (uint32_t r = 0; r < program.ranks(); ++r)
+      for (uint32_t slot = 0; slot < accesses.output(r).count; ++slot)
+        if (const uint32_t writer = contents[first[r] + outputs(r, slot, 1).begin].writer; writer != none)
+          remains[writer] = true;
   }
 
   Result resultOf(uint32_t step) {
@@ -171,23 +183,65 @@ private:
     return slot;
   }
 
-  /// Lets a step load its value over the switch, if that is possible.
-  void chooseLoad(uint32_t step) {
-    const uint32_t rank = program.rankOfStep(step);
-    const std::vector<uint32_t> &team = members[rank];
-    if (!does(step).reduces || team.size() < 2)
-      return;
-    const uint32_t slot = summedSlot(results[step].values[0], team);
-    for (uint32_t k = 0; k < count(step); ++k)
-      if (slot == none || summedSlot(results[step].values[k], team) != slot + k)
-        return;
-    if (std::all_of(team.begin(), team.end(), [&](uint32_t peer) { return mayLoad(step, peer, slot); }))
-      steps[step].data = Data::Reduced, steps[step].from = slot;
+  /// Chooses the steps that load their value over the switch. Begins with all steps whose values the switch can
+  /// compute. A step that may not load needs its operands, and then others may not load either. So repeats until all
+  /// may load.
+  void chooseLoads() {
+    std::vector<uint32_t> loading;
+    for (const uint32_t step : order.sequence())
+      if (isSum(step))
+        steps[step].data = Data::Reduced, loading.push_back(step);
+    for (size_t before = loading.size() + 1; before != loading.size();) {
+      before = loading.size();
+      markOperands();
+      std::erase_if(loading, [&](uint32_t step) {
+        const std::vector<uint32_t> &team = members[program.rankOfStep(step)];
+        if (std::all_of(team.begin(), team.end(), [&](uint32_t peer) { return mayLoad(step, peer); }))
+          return false;
+        steps[step].data = Data::Ordinary;
+        return true;
+      });
+    }
   }
 
-  bool mayLoad(uint32_t step, uint32_t peer, uint32_t slot) {
-    const bool isKept = accesses.allOf(peer, outputs(peer, slot, count(step)), [&](const Access &access) {
-      return !access.writes || access.step == step || accesses.before(step, access.step);
+  /// Returns true if the value of a step is the sum of slots of all outputs of the team. Sets the first of these slots.
+  bool isSum(uint32_t step) {
+    const std::vector<uint32_t> &team = members[program.rankOfStep(step)];
+    if (!does(step).reduces || team.size() < 2)
+      return false;
+    steps[step].from = summedSlot(results[step].values[0], team);
+    for (uint32_t k = 0; k < count(step); ++k)
+      if (steps[step].from == none || summedSlot(results[step].values[k], team) != steps[step].from + k)
+        return false;
+    return true;
+  }
+
+  /// Marks the steps whose values serve only steps that load over the switch, directly or through other such steps.
+  void markOperands() {
+    isUnused.assign(steps.size(), false);
+    std::vector<bool> isOperand(steps.size());
+    const auto needsNothing = [&](uint32_t user) { return isUnused[user] || steps[user].data == Data::Reduced; };
+    const std::span<const uint32_t> sequence = order.sequence();
+    for (auto at = sequence.rbegin(); at != sequence.rend(); ++at) {
+      const uint32_t step = *at;
+      const std::vector<uint32_t> &readers = results[step].readers;
+      isUnused[step] = isOperand[step] && steps[step].data != Data::Reduced && !remains[step] &&
+                       std::all_of(readers.begin(), readers.end(), needsNothing) &&
+                       (!does(step).sends || needsNothing(order.receiver(step)));
+      if (!needsNothing(step))
+        continue;
+      for (const uint32_t writer : results[step].writers)
+        isOperand[writer] = true;
+      if (does(step).receives)
+        isOperand[order.sender(step)] = true;
+    }
+  }
+
+  /// Returns true if the output of `peer` has its initial contents when `step` loads it over the switch.
+  bool mayLoad(uint32_t step, uint32_t peer) {
+    const SlotRange where = outputs(peer, steps[step].from, count(step));
+    const bool isKept = accesses.allOf(peer, where, [&](const Access &access) {
+      return !access.writes || access.step == step || isUnused[access.step] || accesses.before(step, access.step);
     });
     return isKept && (peer == program.rankOfStep(step) || (order.hasBegunBefore(peer, step) && endsAfter(peer, step)));
   }
@@ -252,11 +306,7 @@ private:
 
   /// Removes the data of steps whose values no step needs, and that do not remain in an output.
   void removeData() {
-    std::vector<bool> isKept(steps.size()), isReceived(steps.size());
-    for (uint32_t r = 0; r < program.ranks(); ++r)
-      for (uint32_t slot = 0; slot < accesses.output(r).count; ++slot)
-        if (const uint32_t writer = contents[first[r] + outputs(r, slot, 1).begin].writer; writer != none)
-          isKept[writer] = true;
+    std::vector<bool> isKept = remains, isReceived(steps.size());
     const std::span<const uint32_t> sequence = order.sequence();
     for (auto at = sequence.rbegin(); at != sequence.rend(); ++at) {
       const uint32_t step = *at;
@@ -282,6 +332,8 @@ private:
   std::vector<std::vector<uint32_t>> members; ///< by rank: the ranks of its team, in ascending order
   std::vector<Contents> contents;             ///< by slot
   std::vector<Result> results;                ///< by step
+  std::vector<bool> remains;                  ///< by step: its value remains in an output
+  std::vector<bool> isUnused;                 ///< by step: no step needs its value if the chosen steps load theirs
   std::vector<SwitchSteps::Step> steps;       ///< by step
 };
 

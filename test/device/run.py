@@ -71,10 +71,11 @@ def main():
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--random", type=int, default=15)
     parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=PROTOCOLS)
+    parser.add_argument("--option", action="append", default=[], help="an option of EMULATE")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bundles = make_bundles(arguments.gc3c, folder, arguments.random, arguments.protocols)
-        return subprocess.run([arguments.emulate, "--seeds", str(arguments.seeds), *bundles], check=False).returncode
+        return subprocess.run([arguments.emulate, *arguments.option, "--seeds", str(arguments.seeds), *bundles], check=False).returncode
 
 
 if __name__ == "__main__":
