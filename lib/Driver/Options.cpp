@@ -107,12 +107,12 @@ struct Table {
   cl::opt<bool> phonyDependencies{"MP", cl::desc("With -MD, a rule for each file: make continues if one was removed"),
                                   cl::cat(output)};
   EnumOption<DiagnosticsFormat> diagnostics{
-      "diagnostics", cl::desc("How to write errors and remarks:"),
+      "diagnostics", cl::desc("How to write errors, warnings and remarks:"),
       cl::values(clEnumValN(DiagnosticsFormat::Text, "text", "for people (default)"),
                  clEnumValN(DiagnosticsFormat::Json, "json", "for programs: a JSON object a line"),
                  clEnumValN(DiagnosticsFormat::Sarif, "sarif", "for editors and code hosts: a SARIF 2.1.0 log")),
       cl::init(DiagnosticsFormat::Text), cl::cat(output)};
-  EnumOption<Color> color{"color", cl::desc("When to color errors and remarks:"),
+  EnumOption<Color> color{"color", cl::desc("When to color errors, warnings and remarks:"),
                           cl::values(clEnumValN(Color::Auto, "auto", "on a terminal, unless NO_COLOR is set (default)"),
                                      clEnumValN(Color::Always, "always", "always"),
                                      clEnumValN(Color::Never, "never", "never")),

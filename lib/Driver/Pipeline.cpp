@@ -130,7 +130,7 @@ bool Pipeline::compileText(Reader<IR> read, llvm::StringRef text, llvm::raw_ostr
   std::vector<const ir::ProgramInfo *> infos;
   for (const IR &part : parts)
     infos.push_back(part.info.get());
-  ir::checkDispatch(infos, session.diags);
+  ir::checkDispatch(infos, ir::Gaps::Allow, session.diags);
   for (const ir::ProgramInfo *info : infos)
     checkStandardPromise(session, *info);
   if (session.diags.hasErrors())
@@ -192,7 +192,7 @@ bool Pipeline::verifyBundle(llvm::StringRef bytes) {
   std::vector<const ir::ProgramInfo *> infos;
   for (const ir::Program &program : programs)
     infos.push_back(program.info.get());
-  ir::checkDispatch(infos, session.diags);
+  ir::checkDispatch(infos, ir::Gaps::Allow, session.diags);
   return good && !session.diags.hasErrors();
 }
 

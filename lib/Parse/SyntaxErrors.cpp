@@ -62,8 +62,8 @@ static std::vector<std::string> removePhrases(Words &words) {
   if (startsExpression)
     drop(words, {"INT", "STRING", "true", "false", "input", "output", "scratch", "(", "[", "-", "!", "~"});
   if (startsExpression || words.count("ID"))
-    drop(words,
-         {"ID", "ranks", "on", "is", "when", "by", "sizes", "instances", "alias", "ensures", "reduce", "implements"});
+    drop(words, {"ID", "ranks", "on", "is", "when", "by", "sizes", "instances", "alias", "ensures", "reduce",
+                 "implements", "or", "nccl"});
   return phrases;
 }
 

@@ -57,6 +57,7 @@ bool Analysis::runProgram(const ProgramCode &program) {
   info->minBytes = machine.settings.minBytes;
   info->maxBytes = machine.settings.maxBytes;
   info->sizesRange = machine.settings.sizesRange;
+  info->allowsGaps = program.allowsGaps;
   if (compiler.usesScratch)
     info->scratchNames.push_back("scratch");
   info->scratchNames.insert(info->scratchNames.end(), program.scratchNames.begin(), program.scratchNames.end());
@@ -109,7 +110,7 @@ std::vector<ir::ChunkDag> Analysis::run() {
   std::vector<const ir::ProgramInfo *> infos;
   for (const ir::ChunkDag &dag : dags)
     infos.push_back(dag.info.get());
-  ir::checkDispatch(infos, diags);
+  ir::checkDispatch(infos, ir::Gaps::Warn, diags);
   return std::move(dags);
 }
 

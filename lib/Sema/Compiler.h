@@ -50,6 +50,7 @@ struct ProgramCode {
   uint32_t header = 0; ///< builds the collective and reads the settings
   uint32_t body = 0;
   ir::Protocol protocol = ir::Protocol::Simple;
+  bool allowsGaps = false;
   std::vector<std::string> scratchNames;
 };
 

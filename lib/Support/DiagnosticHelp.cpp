@@ -59,6 +59,7 @@ static constexpr Entry entries[] = {
     {DiagId::Postcondition, "the program does not do what its collective promises"},
     {DiagId::NoProgram, "the file holds no program, or none of that name"},
     {DiagId::SizesOverlap, "two programs of one collective are for the same sizes"},
+    {DiagId::SizesGap, "no program of a collective is for some sizes between those of two programs"},
     {DiagId::TwoMeanings,
      "two programs implement a collective of one name and arguments that promise different contents"},
     {DiagId::NotStandard, "a collective has the name of a standard one, but other buffers or promises"},

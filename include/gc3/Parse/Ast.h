@@ -279,6 +279,7 @@ struct ProtocolStmt : Stmt {
 struct SizesStmt : Stmt {
   static constexpr StmtKind Kind = StmtKind::Sizes;
   const Expr *value;
+  bool orNccl;
 };
 
 struct InstancesStmt : Stmt {
