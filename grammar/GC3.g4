@@ -11,14 +11,14 @@ loneExpression : expression EOF ;
 item : importItem | paramItem | functionItem | collectiveItem | programItem ;
 
 importItem : 'import' STRING ';' ;
-paramItem : 'param' name ':' type '=' expression ';' ;
+paramItem : 'param' name ':' type '=' value=expression ('in' choices=expression)? ';' ;
 functionItem : 'fn' name '(' parameters? ')' ('->' type)? (block | '=' expression ';') ;
 collectiveItem : 'collective' name '(' parameters? ')' '{' clause* '}' ;
 programItem : 'program' name 'implements' name '(' arguments? ')' block ;
 
 parameters : parameter (',' parameter)* ','? ;
 parameter : name ':' type ('=' expression)? ;
-type : name | '[' type ']' ;
+type : name | 'protocol' | '[' type ']' ;
 
 // Collectives
 clause : ranksClause | shapeClause | aliasClause | ensuresClause | letStatement | assertStatement ;
@@ -50,7 +50,7 @@ assertStatement : 'assert' expression (',' expression)? ';' ;
 remarkStatement : 'remark' expression ';' ;
 parallelizeStatement : 'parallelize' '(' expression ')' block ;
 channelStatement : 'channel' '(' expression ')' block ;
-protocolSetting : 'protocol' name ';' ;
+protocolSetting : 'protocol' expression ';' ;
 sizesSetting : 'sizes' expression (otherwise='or' 'nccl')? ';' ;
 instancesSetting : 'instances' expression ';' ;
 scratchSetting : 'scratch' name ';' ;

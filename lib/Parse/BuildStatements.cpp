@@ -109,7 +109,7 @@ const Stmt *AstBuilder::setting(GC3Parser::StatementContext *tree) {
   SourceRange range = session.range(tree);
   if (auto *context = tree->protocolSetting()) {
     auto *node = make<ProtocolStmt>(range);
-    node->protocol = name(context->name());
+    node->value = expression(context->expression());
     return node;
   }
   if (auto *context = tree->sizesSetting()) {

@@ -182,7 +182,7 @@ void Printer::simple(const Stmt &node) {
   } else if (const auto *remark = dynAs<RemarkStmt>(&node)) {
     withValue("remark ", remark->text);
   } else if (const auto *protocol = dynAs<ProtocolStmt>(&node)) {
-    out << "protocol " << protocol->protocol.text;
+    withValue("protocol ", protocol->value);
   } else if (const auto *sizes = dynAs<SizesStmt>(&node)) {
     withValue("sizes ", sizes->value);
     out << (sizes->orNccl ? " or nccl" : "");
@@ -322,6 +322,10 @@ void Printer::file(const File &file) {
       type(*param.type);
       out << " = ";
       expr(param.value);
+      if (param.choices) {
+        out << " in ";
+        expr(param.choices);
+      }
       out << ";\n";
       break;
     }

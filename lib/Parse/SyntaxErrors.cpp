@@ -58,6 +58,7 @@ static std::vector<std::string> removePhrases(Words &words) {
     phrases.push_back("an expression");
   } else if (words.count("ID")) {
     phrases.push_back(words.erase("[") ? "a type" : "a name");
+    words.erase("protocol"); // begins a type, too
   }
   if (startsExpression)
     drop(words, {"INT", "STRING", "true", "false", "input", "output", "scratch", "(", "[", "-", "!", "~"});
@@ -74,7 +75,7 @@ static std::string expected(Words words) {
     drop(words, {"(", "[", ".", "..", "?",  "-", "+",  "*", "/",  "%",  "<<", ">>",
                  "&", "^", "|", "==", "!=", "<", "<=", ">", ">=", "&&", "||", "by"});
   if (words.count(";"))
-    drop(words, {"=", "+=", "-=", "*=", "/=", "%="});
+    drop(words, {"=", "+=", "-=", "*=", "/=", "%=", "in", "or"});
   for (const std::string &word : words)
     phrases.push_back(word == "EOF" ? "the end of the text" : word == "STRING" ? "a string" : "'" + word + "'");
   std::string text;

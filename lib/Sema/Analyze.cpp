@@ -53,7 +53,7 @@ bool Analysis::runProgram(const ProgramCode &program) {
   info->name = program.syntax->name.text.str();
   info->nameRange = program.syntax->name.range;
   info->collective = builder.finish();
-  info->protocol = program.protocol;
+  info->protocol = machine.settings.protocol;
   info->minBytes = machine.settings.minBytes;
   info->maxBytes = machine.settings.maxBytes;
   info->sizesRange = machine.settings.sizesRange;
@@ -102,7 +102,7 @@ bool Analysis::fitsBudgets(const ir::ChunkDag &dag) {
 }
 
 std::vector<ir::ChunkDag> Analysis::run() {
-  if (!runParams(compiler, machine))
+  if (!runParams(compiler, machine, diags))
     return {};
   for (const ProgramCode &program : compiler.programs)
     if (selected(program) && slots <= options.maxSlots && operations <= options.maxOperations)
@@ -117,7 +117,7 @@ std::vector<ir::ChunkDag> Analysis::run() {
 std::optional<ir::Collective> Analysis::runCollective() {
   const ProgramCode &program = compiler.programs.front();
   CollectiveBuilder builder(program.syntax->collective.text.str(), options);
-  if (!runParams(compiler, machine) || !runHeader(program, builder))
+  if (!runParams(compiler, machine, diags) || !runHeader(program, builder))
     return std::nullopt;
   return builder.finish();
 }

@@ -26,7 +26,7 @@ static constexpr Entry entries[] = {
     {DiagId::ImportNotFound, "no file has the imported name: next to the importing file, along -I, or in std"},
     {DiagId::ImportCycle, "a file imports itself, perhaps through others"},
     {DiagId::UnknownParam, "-D sets a param that the file does not have"},
-    {DiagId::BadParamValue, "the value of a -D is not an expression, or not of the param's type"},
+    {DiagId::BadParamValue, "the value of a param is not an expression, not of its type, or not in its list of values"},
     {DiagId::TypeMismatch, "a value has another type than its place needs"},
     {DiagId::WrongArguments, "a call has too many arguments, lacks one, or gives one twice"},
     {DiagId::NotAssignable, "only variables declared with 'var', and their elements, can be assigned"},
