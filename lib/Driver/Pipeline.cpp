@@ -8,6 +8,7 @@
 #include "StandardPromise.h"
 #include "Version.h"
 #include "gc3/Emit/Bundle.h"
+#include "gc3/Emit/Cost.h"
 #include "gc3/IR/Dispatch.h"
 #include "gc3/Parse/Parse.h"
 #include "llvm/Support/raw_ostream.h"
@@ -207,6 +208,10 @@ bool Pipeline::compile(llvm::StringRef text, std::string &result) {
   case From::GC3IR: good = compileText<ir::Program>(ir::readGC3IR, text, out); break;
   case From::MscclXml: good = compileMsccl(text, out); break;
   case From::Bundle: good = verifyBundle(text); break;
+  }
+  if (good && options.emit == Emit::Cost) {
+    auto timer = session.times.start("emit");
+    (options.costFormat == CostFormat::Json ? emit::writeCostsAsJson : emit::writeCosts)(out, programs);
   }
   if (!good || options.emit != Emit::Bundle)
     return good;
