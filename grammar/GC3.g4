@@ -11,14 +11,14 @@ loneExpression : expression EOF ;
 item : importItem | paramItem | functionItem | collectiveItem | programItem ;
 
 importItem : 'import' STRING ';' ;
-paramItem : 'param' name ':' type '=' expression ';' ;
+paramItem : 'param' name ':' type '=' value=expression ('in' choices=expression)? ';' ;
 functionItem : 'fn' name '(' parameters? ')' ('->' type)? (block | '=' expression ';') ;
 collectiveItem : 'collective' name '(' parameters? ')' '{' clause* '}' ;
 programItem : 'program' name 'implements' name '(' arguments? ')' block ;
 
 parameters : parameter (',' parameter)* ','? ;
 parameter : name ':' type ('=' expression)? ;
-type : name | '[' type ']' ;
+type : name | 'protocol' | '[' type ']' ;
 
 // Collectives
 clause : ranksClause | shapeClause | aliasClause | ensuresClause | letStatement | assertStatement ;
@@ -50,8 +50,8 @@ assertStatement : 'assert' expression (',' expression)? ';' ;
 remarkStatement : 'remark' expression ';' ;
 parallelizeStatement : 'parallelize' '(' expression ')' block ;
 channelStatement : 'channel' '(' expression ')' block ;
-protocolSetting : 'protocol' name ';' ;
-sizesSetting : 'sizes' expression ';' ;
+protocolSetting : 'protocol' expression ';' ;
+sizesSetting : 'sizes' expression (otherwise='or' 'nccl')? ';' ;
 instancesSetting : 'instances' expression ';' ;
 scratchSetting : 'scratch' name ';' ;
 plainStatement : expression (assign=('=' | '+=' | '-=' | '*=' | '/=' | '%=') expression)? ';' ;
@@ -89,6 +89,7 @@ generator : 'for' name 'in' expression ('if' condition=expression)? ;
 // These words have a meaning in only one place, so they can be names everywhere else.
 name
   : ID | 'ranks' | 'on' | 'is' | 'when' | 'by' | 'sizes' | 'instances' | 'alias' | 'ensures' | 'reduce' | 'implements'
+  | 'or' | 'nccl'
   ;
 
 // INT accepts letters, so that a misspelt literal is one token with one message.

@@ -56,7 +56,7 @@ def run(name, mistake):
     errors = [run.stderr for run in runs]
     if any(errors[:-1]) or not errors[-1]:
         sys.exit(f"{name}: only the last command has errors\n{''.join(errors)}")
-    statuses, last = [run.returncode for run in runs], int(": remark: " not in errors[-1])
+    statuses, last = [run.returncode for run in runs], int(not re.search(": (remark|warning): ", errors[-1]))
     if statuses != [0] * (len(runs) - 1) + [last]:
         sys.exit(f"{name}: the commands end with {statuses}, and the last one must end with {last}")
     return [line.rstrip() for line in errors[-1].splitlines()]

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the costs that the examples state (docs/std.md): counts steps and bytes in the GC3-IR, for several sizes.
+"""Checks the costs that the examples state (docs/std.md): counts steps and bytes in the GC3-IR, for several sizes. Also
+compares these counts with the output of gc3c --cost=json.
 
 example_costs.py ROOT: ROOT is the source tree; gc3c must be in PATH. Fails if a cost is wrong, if an example states no
 cost, or if the table of docs/std.md differs.
 """
 import itertools
+import json
 import pathlib
 import re
 import subprocess
@@ -136,6 +138,13 @@ def measure(ir, node_size):
     }
 
 
+def printed(flags, path):
+    """Returns the costs that gc3c --cost prints."""
+    command = ["gc3c", "--cost=json", "--max-threadblocks=1000", *flags, str(path)]
+    (cost,) = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["programs"]
+    return {"steps": cost["path_messages"], "sent": Fraction(max(cost["slots_out"]), cost["slots_of_call"])}
+
+
 def row(name, costs):
     """Returns the cells of an example in the table of docs/std.md."""
     steps, sent = (f"{'≤ ' if relation == '<=' else ''}`{formula}`"
@@ -160,6 +169,9 @@ def main():
             command = ["gc3c", "--emit=gc3-ir", "--max-threadblocks=1000", *flags, str(path)]
             ir = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
             measured = measure(ir, params.get("G", 1))
+            costs_printed = printed(flags, path)
+            if costs_printed != {key: measured[key] for key in costs_printed}:
+                wrong.append(f"{path.name} {' '.join(flags)}: gc3c --cost prints {costs_printed}, not {measured}")
             names = FUNCTIONS | {key: Fraction(value) for key, value in params.items()} | {"__builtins__": {}}
             for key, relation, formula in costs:
                 stated = eval(formula, names)

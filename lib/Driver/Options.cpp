@@ -19,15 +19,17 @@ namespace cl = llvm::cl;
 
 namespace {
 
-/// Parses the name of a value. The error for an unknown name lists the valid names.
+/// Parses the name of a value. An option that needs no value has its first one. The error for an unknown name lists the
+/// valid names.
 template <typename Value>
 struct NamedValue : cl::parser<Value> {
   using cl::parser<Value>::parser;
 
   bool parse(cl::Option &option, llvm::StringRef, llvm::StringRef text, Value &value) {
     std::string names;
+    const bool isLeftOut = text.empty() && option.getValueExpectedFlag() == cl::ValueOptional;
     for (const auto &each : this->Values) {
-      if (each.Name == text) {
+      if (each.Name == text || isLeftOut) {
         value = each.V.getValue();
         return false;
       }
@@ -94,6 +96,14 @@ struct Table {
                                     clEnumValN(Emit::InstructionDag, "inst-dag", "the Instruction DAG"),
                                     clEnumValN(Emit::GC3IR, "gc3-ir", "GC3-IR (default)")),
                          cl::init(Emit::GC3IR), cl::cat(output)};
+  cl::opt<CostFormat, false, NamedValue<CostFormat>> cost{
+      "cost",
+      cl::desc("Print the messages, bytes and thread blocks of each rank, the longest path, and lower bounds:"),
+      cl::ValueOptional,
+      cl::values(clEnumValN(CostFormat::Text, "text", "as tables (default)"),
+                 clEnumValN(CostFormat::Json, "json", "as a JSON object")),
+      cl::init(CostFormat::Text),
+      cl::cat(output)};
   cl::opt<bool> dump{"dump", cl::desc("Print a bundle (FILE.gc3b) as text"), cl::cat(output)};
   cl::opt<bool> listStd{"list-std", cl::desc("List the standard library; takes no input file"), cl::cat(output)};
   cl::opt<std::string> explain{
@@ -107,12 +117,12 @@ struct Table {
   cl::opt<bool> phonyDependencies{"MP", cl::desc("With -MD, a rule for each file: make continues if one was removed"),
                                   cl::cat(output)};
   EnumOption<DiagnosticsFormat> diagnostics{
-      "diagnostics", cl::desc("How to write errors and remarks:"),
+      "diagnostics", cl::desc("How to write errors, warnings and remarks:"),
       cl::values(clEnumValN(DiagnosticsFormat::Text, "text", "for people (default)"),
                  clEnumValN(DiagnosticsFormat::Json, "json", "for programs: a JSON object a line"),
                  clEnumValN(DiagnosticsFormat::Sarif, "sarif", "for editors and code hosts: a SARIF 2.1.0 log")),
       cl::init(DiagnosticsFormat::Text), cl::cat(output)};
-  EnumOption<Color> color{"color", cl::desc("When to color errors and remarks:"),
+  EnumOption<Color> color{"color", cl::desc("When to color errors, warnings and remarks:"),
                           cl::values(clEnumValN(Color::Auto, "auto", "on a terminal, unless NO_COLOR is set (default)"),
                                      clEnumValN(Color::Always, "always", "always"),
                                      clEnumValN(Color::Never, "never", "never")),
@@ -212,8 +222,8 @@ static std::string queryOption(const Table &table) {
 
 /// Adds rules for --verify-only, which determines the kinds of its inputs by itself and writes no output.
 static void addVerifyOnlyRules(const Table &table, std::vector<Rule> &rules) {
-  const cl::Option *const others[] = {&table.from, &table.importMsccl, &table.emit,        &table.out,
-                                      &table.dump, &table.timeReport,  &table.dependencies};
+  const cl::Option *const others[] = {&table.from, &table.importMsccl, &table.emit,         &table.out,
+                                      &table.dump, &table.timeReport,  &table.dependencies, &table.cost};
   for (const cl::Option *option : others)
     rules.push_back(
         {table.verifyOnly && given(*option),
@@ -294,7 +304,8 @@ static std::string optionOfSuffix(llvm::StringRef path) {
 }
 
 static void addBundleRules(const Table &table, std::vector<Rule> &rules) {
-  const bool isBundle = table.emit == Emit::Bundle && !isQuery(table) && !table.dump && !table.verifyOnly;
+  const bool isBundle =
+      table.emit == Emit::Bundle && !given(table.cost) && !isQuery(table) && !table.dump && !table.verifyOnly;
   const std::string option = optionOfSuffix(table.out);
   const bool isTerminal = (table.out == "-" || (table.out.empty() && !table.files.empty() && table.files[0] == "-")) &&
                           llvm::sys::Process::StandardOutIsDisplayed();
@@ -315,8 +326,8 @@ static bool checkCombination(const Table &table) {
       {table.importMsccl && given(table.from), "--import-msccl is short for --from=msccl-xml; give one of the two"},
       {table.listStd && given(table.explain), "give only one of --list-std and --explain"},
       {isQuery(table) && (!table.files.empty() || given(table.emit) || given(table.from) || given(table.defines) ||
-                          table.importMsccl || table.dump || table.dependencies),
-       queryOption(table) + " takes no input file, and neither --emit, --from, --dump, -D nor -MD"},
+                          table.importMsccl || table.dump || table.dependencies || given(table.cost)),
+       queryOption(table) + " takes no input file, and neither --emit, --cost, --from, --dump, -D nor -MD"},
       {!isQuery(table) && (table.files.empty() || table.files.front().empty()), "no input file; see gc3c --help"},
       {table.files.size() > 1 && !table.verifyOnly,
        "expected one input file, not " + std::to_string(table.files.size()) + "; --verify-only takes several"},
@@ -325,7 +336,10 @@ static bool checkCombination(const Table &table) {
   addBundleRules(table, rules);
   rules.insert(
       rules.end(),
-      {{table.dump && given(table.emit), "--dump prints a bundle, and takes no --emit"},
+      {{given(table.cost) && given(table.emit), "--cost prints costs, and takes no --emit"},
+       {given(table.cost) && table.dump, "--dump prints a bundle, and takes no --cost"},
+       {given(table.cost) && table.verify == VerifyMode::Off, "costs need a verified program; leave out --verify=off"},
+       {table.dump && given(table.emit), "--dump prints a bundle, and takes no --emit"},
        {table.dump && table.dependencies, "--dump prints a bundle, and takes no -MD"},
        {table.dump && isText, "--dump prints a bundle, and " + from + " reads text"},
        {!table.collective.empty() && table.from != From::MscclXml && !table.verifyOnly,
@@ -429,6 +443,9 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
     options.verifyOnly.assign(table.files.begin(), table.files.end());
     table.emit = Emit::Verdict;
   }
+  if (given(table.cost))
+    table.emit = Emit::Cost;
+  options.costFormat = table.cost;
   options.collective = table.collective;
   options.output = table.out;
   options.from = table.from;

@@ -8,6 +8,7 @@
 #include "StandardPromise.h"
 #include "Version.h"
 #include "gc3/Emit/Bundle.h"
+#include "gc3/Emit/Cost.h"
 #include "gc3/IR/Dispatch.h"
 #include "gc3/Parse/Parse.h"
 #include "llvm/Support/raw_ostream.h"
@@ -130,7 +131,7 @@ bool Pipeline::compileText(Reader<IR> read, llvm::StringRef text, llvm::raw_ostr
   std::vector<const ir::ProgramInfo *> infos;
   for (const IR &part : parts)
     infos.push_back(part.info.get());
-  ir::checkDispatch(infos, session.diags);
+  ir::checkDispatch(infos, ir::Gaps::Allow, session.diags);
   for (const ir::ProgramInfo *info : infos)
     checkStandardPromise(session, *info);
   if (session.diags.hasErrors())
@@ -192,7 +193,7 @@ bool Pipeline::verifyBundle(llvm::StringRef bytes) {
   std::vector<const ir::ProgramInfo *> infos;
   for (const ir::Program &program : programs)
     infos.push_back(program.info.get());
-  ir::checkDispatch(infos, session.diags);
+  ir::checkDispatch(infos, ir::Gaps::Allow, session.diags);
   return good && !session.diags.hasErrors();
 }
 
@@ -207,6 +208,10 @@ bool Pipeline::compile(llvm::StringRef text, std::string &result) {
   case From::GC3IR: good = compileText<ir::Program>(ir::readGC3IR, text, out); break;
   case From::MscclXml: good = compileMsccl(text, out); break;
   case From::Bundle: good = verifyBundle(text); break;
+  }
+  if (good && options.emit == Emit::Cost) {
+    auto timer = session.times.start("emit");
+    (options.costFormat == CostFormat::Json ? emit::writeCostsAsJson : emit::writeCosts)(out, programs);
   }
   if (!good || options.emit != Emit::Bundle)
     return good;

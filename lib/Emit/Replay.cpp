@@ -1,39 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// First computes the ticks. Runs each thread block until it reaches a step that depends on a step without a tick, and
-// resumes the thread block when this other step gets its tick. Then executes the steps on symbolic values, in the order
-// of their ticks. Both passes are linear.
+// First computes the ticks, then executes the steps on symbolic values, in the order of their ticks. Both passes are
+// linear.
 #include "gc3/Emit/Replay.h"
+#include "StepOrder.h"
 #include "gc3/IR/SlotTracker.h"
 #include <algorithm>
-#include <cassert>
 #include <numeric>
 
 using namespace gc3::ir;
 using gc3::emit::Replay;
 
 namespace {
-
-/// Sets the tick of every step.
-class Clock {
-public:
-  Clock(const Program &program, Replay &replay)
-      : program(program), replay(replay), position(program.threadBlocks.size()),
-        nextWaiter(program.threadBlocks.size(), None), firstWaiter(program.steps.size(), None) {}
-  void run();
-
-private:
-  template <typename Visit>
-  void dependencies(uint32_t block, uint32_t step, Visit visit) const;
-  bool start(uint32_t block, uint32_t step);
-  void runBlock(uint32_t block);
-
-  const Program &program;
-  Replay &replay;
-  std::vector<uint32_t> position;    // by thread block: number of its steps that have a tick
-  std::vector<uint32_t> nextWaiter;  // by thread block: the next thread block that waits for the same step
-  std::vector<uint32_t> firstWaiter; // by step: the first thread block that waits for it
-  std::vector<uint32_t> ready;
-};
 
 /// Executes the steps on symbolic values.
 class Memory {
@@ -56,64 +33,17 @@ private:
 
 } // namespace
 
-/// Calls `visit` for every step that must end before `step` can begin.
-template <typename Visit>
-void Clock::dependencies(uint32_t block, uint32_t step, Visit visit) const {
-  const ThreadBlock &own = program.threadBlocks[block];
-  const Step &record = program.steps[step];
-  if (step != own.firstStep)
-    visit(step - 1);
-  for (uint32_t i = record.waitBegin; i != record.waitBegin + record.waitCount; ++i) {
-    const Wait &wait = program.waits[i];
-    visit(program.threadBlocks[program.rankBegin[own.rank] + wait.threadBlock].firstStep + wait.step);
-  }
-  for (uint32_t other : {replay.messages.senderOf[step], replay.messages.freedBy[step]})
-    if (other != None)
-      visit(other);
-}
-
-/// Sets the tick of a step if all its dependencies have one. Otherwise adds its thread block to the waiters of a
-/// dependency without a tick, and returns false.
-bool Clock::start(uint32_t block, uint32_t step) {
-  uint32_t begin = 0;
-  uint32_t missing = None;
-  dependencies(block, step, [&](uint32_t other) {
-    if (replay.tick[other] == None)
-      missing = other;
-    else
-      begin = std::max(begin, replay.tick[other] + 1);
-  });
-  if (missing != None) {
-    nextWaiter[block] = firstWaiter[missing];
-    firstWaiter[missing] = block;
-    return false;
-  }
-  replay.tick[step] = begin;
-  replay.ticks = std::max(replay.ticks, begin + 1);
-  return true;
-}
-
-void Clock::runBlock(uint32_t block) {
-  const ThreadBlock &own = program.threadBlocks[block];
-  for (; position[block] != own.stepCount; ++position[block]) {
-    uint32_t step = own.firstStep + position[block];
-    if (!start(block, step))
-      return;
-    for (uint32_t waiter = firstWaiter[step]; waiter != None; waiter = nextWaiter[waiter])
-      ready.push_back(waiter);
-  }
-}
-
-void Clock::run() {
+/// Sets the tick of every step.
+static void setTicks(const Program &program, Replay &replay) {
   replay.tick.assign(program.steps.size(), None);
-  ready.resize(program.threadBlocks.size());
-  std::iota(ready.rbegin(), ready.rend(), 0);
-  while (!ready.empty()) {
-    uint32_t block = ready.back();
-    ready.pop_back();
-    runBlock(block);
-  }
-  assert(std::count(replay.tick.begin(), replay.tick.end(), None) == 0 && "Verify has seen that the program ends");
+  gc3::emit::StepOrder(program, replay.messages).run([&](uint32_t block, uint32_t step) {
+    uint32_t begin = 0;
+    gc3::emit::eachDependency(program, replay.messages, block, step, [&](uint32_t other, gc3::emit::Dependency) {
+      begin = std::max(begin, replay.tick[other] + 1);
+    });
+    replay.tick[step] = begin;
+    replay.ticks = std::max(replay.ticks, begin + 1);
+  });
 }
 
 void Memory::fillInputs() {
@@ -173,7 +103,7 @@ void Memory::run() {
 Replay gc3::emit::replay(const Program &program) {
   Replay result;
   result.messages = matchMessages(program);
-  Clock(program, result).run();
+  setTicks(program, result);
   Memory(program, result).run();
   return result;
 }

@@ -28,16 +28,30 @@ static std::optional<uint32_t> rootOf(const ProgramInfo &info) {
   return standard ? rootOf(*standard, info.collective) : std::nullopt;
 }
 
+/// Returns "'allreduce' on 8 ranks", with the root if there is one.
+static std::string domainOf(const ProgramInfo &info) {
+  std::optional<uint32_t> root = rootOf(info);
+  return "'" + info.collective.name + "' on " + quantity(info.collective.ranks, "rank") +
+         (root ? " with root " + std::to_string(*root) : "");
+}
+
 static void reportOverlap(const ProgramInfo &earlier, const ProgramInfo &later, Diagnostics &diags) {
   SourceRange here = later.sizesRange.isValid() ? later.sizesRange : later.nameRange;
   SourceRange there = earlier.sizesRange.isValid() ? earlier.sizesRange : earlier.nameRange;
-  std::optional<uint32_t> root = rootOf(later);
   diags
       .error(DiagId::SizesOverlap, here,
              "'" + later.name + "' (" + sizesOf(later) + ") and '" + earlier.name + "' (" + sizesOf(earlier) +
-                 ") both implement '" + later.collective.name + "' on " + quantity(later.collective.ranks, "rank") +
-                 (root ? " with root " + std::to_string(*root) : "") + "; give each a 'sizes' range of its own")
+                 ") both implement " + domainOf(later) + "; give each a 'sizes' range of its own")
       .note(there, "'" + earlier.name + "' is here");
+}
+
+static void warnOfGap(const ProgramInfo &below, const ProgramInfo &above, Diagnostics &diags) {
+  diags
+      .warning(DiagId::SizesGap, above.sizesRange,
+               "no program is for " + std::to_string(below.maxBytes) + " .. " + std::to_string(above.minBytes) +
+                   " bytes of " + domainOf(above) + ", between '" + below.name + "' and '" + above.name +
+                   "'; extend a range, or write 'sizes ... or nccl' if NCCL is to run these calls")
+      .note(below.sizesRange, "'" + below.name + "' ends here");
 }
 
 static std::vector<size_t> inOrder(size_t count) {
@@ -47,7 +61,7 @@ static std::vector<size_t> inOrder(size_t count) {
 }
 
 static void checkSizes(const std::vector<const ProgramInfo *> &programs, const std::vector<uint64_t> &meanings,
-                       Diagnostics &diags) {
+                       Gaps gaps, Diagnostics &diags) {
   std::vector<size_t> order = inOrder(programs.size());
   std::vector<std::optional<uint32_t>> roots;
   for (const ProgramInfo *program : programs)
@@ -59,18 +73,26 @@ static void checkSizes(const std::vector<const ProgramInfo *> &programs, const s
     return std::tuple(domain(a), programs[a]->minBytes, a) < std::tuple(domain(b), programs[b]->minBytes, b);
   });
   std::vector<std::pair<size_t, size_t>> overlaps; // the later and the earlier program in the file
+  std::vector<std::pair<size_t, size_t>> holes;    // the program above a gap, and the one below
   size_t furthest = order.empty() ? 0 : order[0];  // the program of the current domain whose sizes end last
   for (size_t i = 1; i < order.size(); ++i) {
     size_t next = order[i];
     bool rivals = domain(next) == domain(furthest);
     if (rivals && programs[next]->minBytes < programs[furthest]->maxBytes)
       overlaps.emplace_back(std::max(next, furthest), std::min(next, furthest));
+    if (rivals && programs[next]->minBytes > programs[furthest]->maxBytes && !programs[next]->allowsGaps &&
+        !programs[furthest]->allowsGaps)
+      holes.emplace_back(next, furthest);
     if (!rivals || programs[next]->maxBytes > programs[furthest]->maxBytes)
       furthest = next;
   }
   std::sort(overlaps.begin(), overlaps.end());
   for (auto [later, earlier] : overlaps)
     reportOverlap(*programs[earlier], *programs[later], diags);
+  std::sort(holes.begin(), holes.end());
+  for (auto [above, below] : holes)
+    if (gaps == Gaps::Warn)
+      warnOfGap(*programs[below], *programs[above], diags);
 }
 
 /// Reports two programs whose collectives have one form, but not one meaning. A program of .gc3 cannot have this error.
@@ -104,11 +126,11 @@ static void checkNames(std::vector<const ProgramInfo *> programs, Diagnostics &d
           .note(programs[i - 1]->nameRange, "it is here");
 }
 
-void gc3::ir::checkDispatch(const std::vector<const ProgramInfo *> &programs, Diagnostics &diags) {
+void gc3::ir::checkDispatch(const std::vector<const ProgramInfo *> &programs, Gaps gaps, Diagnostics &diags) {
   checkNames(programs, diags);
   std::vector<uint64_t> meanings;
   for (const ProgramInfo *program : programs)
     meanings.push_back(meaningOf(program->collective));
   checkMeanings(programs, meanings, diags);
-  checkSizes(programs, meanings, diags);
+  checkSizes(programs, meanings, gaps, diags);
 }

@@ -119,10 +119,11 @@ ChainDemand Fuser::demandOf(uint32_t send) const {
   return ir::demandOf(unfused.directive(send), unfused.instance(send));
 }
 
+/// Returns true if no manual thread blocks prevent the fusion. Each parallel instance has its own copy of a block.
 bool Fuser::pinsAgree(uint32_t receive, uint32_t send) const {
   int32_t in = unfused.directive(receive).recvThreadBlock;
   int32_t out = unfused.directive(send).sendThreadBlock;
-  return in < 0 || out < 0 || in == out;
+  return in < 0 || out < 0 || (in == out && unfused.instance(receive) == unfused.instance(send));
 }
 
 /// Finds the candidates whose directives agree with the directives of the chain. Returns the one on the longest path,

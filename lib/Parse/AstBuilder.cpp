@@ -32,7 +32,7 @@ const ast::TypeName *AstBuilder::type(GC3Parser::TypeContext *tree) {
   if (tree->type())
     node->element = type(tree->type());
   else
-    node->name = name(tree->name());
+    node->name = {textOf(node->range), node->range};
   return node;
 }
 

@@ -27,7 +27,8 @@ void AstBuilder::item(GC3Parser::ItemContext *tree, File &file) {
     enter(ItemKind::Import, file.imports, Import{range, isPlain ? path->parts[0].text : ""});
   } else if (auto *param = tree->paramItem()) {
     enter(ItemKind::Param, file.params,
-          Parameter{name(param->name()), type(param->type()), expression(param->expression())});
+          Parameter{name(param->name()), type(param->type()), expression(param->value),
+                    param->choices ? expression(param->choices) : nullptr});
   } else if (auto *function = tree->functionItem()) {
     enter(ItemKind::Function, file.functions,
           Function{name(function->name()), parameters(function->parameters()),

@@ -109,12 +109,13 @@ const Stmt *AstBuilder::setting(GC3Parser::StatementContext *tree) {
   SourceRange range = session.range(tree);
   if (auto *context = tree->protocolSetting()) {
     auto *node = make<ProtocolStmt>(range);
-    node->protocol = name(context->name());
+    node->value = expression(context->expression());
     return node;
   }
   if (auto *context = tree->sizesSetting()) {
     auto *node = make<SizesStmt>(range);
     node->value = expression(context->expression());
+    node->orNccl = context->otherwise != nullptr;
     return node;
   }
   if (auto *context = tree->instancesSetting()) {

@@ -182,9 +182,10 @@ void Printer::simple(const Stmt &node) {
   } else if (const auto *remark = dynAs<RemarkStmt>(&node)) {
     withValue("remark ", remark->text);
   } else if (const auto *protocol = dynAs<ProtocolStmt>(&node)) {
-    out << "protocol " << protocol->protocol.text;
+    withValue("protocol ", protocol->value);
   } else if (const auto *sizes = dynAs<SizesStmt>(&node)) {
     withValue("sizes ", sizes->value);
+    out << (sizes->orNccl ? " or nccl" : "");
   } else if (const auto *instances = dynAs<InstancesStmt>(&node)) {
     withValue("instances ", instances->value);
   } else if (const auto *scratch = dynAs<ScratchStmt>(&node)) {
@@ -321,6 +322,10 @@ void Printer::file(const File &file) {
       type(*param.type);
       out << " = ";
       expr(param.value);
+      if (param.choices) {
+        out << " in ";
+        expr(param.choices);
+      }
       out << ";\n";
       break;
     }

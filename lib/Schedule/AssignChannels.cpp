@@ -4,12 +4,11 @@
 // take most messages gets these, and the rest of the chain gets a channel of its own.
 //
 // Directives restrict single messages. A message with a channel directive has this channel, a manual thread block
-// restricts the channels of a message (ManualBlocks.h), and each parallel instance has its own channels. The directive
-// `channel k` means channel k for instance 0, and another unused channel for each further instance.
+// restricts the channels of a message (ManualBlocks.h), and each parallel instance has its own channels
+// (ChannelPool.h).
 #include "ManualBlocks.h"
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
-#include "gc3/Support/PackedKey.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
@@ -23,7 +22,8 @@ class ChannelAssigner {
 public:
   ChannelAssigner(Instructions &instructions, const Options &options, uint32_t newChannels, Diagnostics &diags)
       : instructions(instructions), info(*instructions.dag.info), options(options), newChannels(newChannels),
-        diags(diags), result{Frames(info.collective.ranks), {}}, manual(instructions, result.frames, diags) {}
+        diags(diags), result{Frames(info.collective.ranks), {}},
+        manual(instructions, options, pool, result.frames, diags) {}
 
   std::optional<Channels> run();
 
@@ -34,7 +34,6 @@ private:
     uint32_t end = None; ///< the instruction that sends the first message that does not fit, or None
   };
 
-  bool refuseManualInstances();
   void reserveDirectiveChannels();
   void assignChain(uint32_t head);
   uint32_t assignPart(uint32_t begin, const ChainDemand &demand);
@@ -45,9 +44,6 @@ private:
   bool allows(uint32_t receiver, uint32_t channel);
   uint32_t onlyChannel(uint32_t receiver);
   Frames::Request request(uint32_t instruction, uint32_t directive, uint32_t channel) const;
-  uint32_t physical(uint32_t channel, uint32_t instance);
-  uint32_t open(uint32_t instance);
-  void use(uint32_t channel, uint32_t instance);
   bool mayOpen(uint32_t begin);
   bool mustFail(uint32_t head) const;
   uint32_t next(uint32_t instruction) const { return instructions.at(instruction).receiver; }
@@ -58,18 +54,13 @@ private:
   uint32_t newChannels;
   Diagnostics &diags;
   Channels result;
+  ChannelPool pool;
   ManualBlocks manual;
-  std::vector<uint32_t> instanceOf; // by channel: the instance that can use it; None if it is not in use
-  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> instanceChannels; // (directive channel, instance > 0) → channel
-  std::vector<uint32_t> allChannels;                                  // channels in use, in the order of opening
-  std::vector<std::vector<uint32_t>> channelsOfInstance;              // by instance
-  uint32_t lowestFree = 0;
   uint32_t lastFull = 0; // an instruction of the current chain on a rank without space for another thread block, plus 1
 };
 
 } // namespace
 
-static constexpr uint32_t maxChannels = 1 << 16;
 static constexpr size_t channelsTried = 64; // bounds the work per chain
 
 /// Reserves the channels of directives that an instruction still has. Other directives belonged to operations that
@@ -80,51 +71,19 @@ void ChannelAssigner::reserveDirectiveChannels() {
   std::vector<uint8_t> used(info.directives.size());
   for (const Instruction &instruction : instructions.dag.instructions)
     used[instruction.directive] = used[instruction.sendDirective] = 1;
-  for (size_t i = 0; i != used.size(); ++i) {
-    const Directive &directive = info.directives[i];
-    if (!used[i] || directive.channel < 0)
-      continue;
-    auto channel = static_cast<uint32_t>(directive.channel);
-    if (instanceOf.size() <= channel)
-      instanceOf.resize(channel + 1, None);
-    instanceOf[channel] = 0;
-  }
+  for (size_t i = 0; i != used.size(); ++i)
+    if (used[i] && info.directives[i].channel >= 0)
+      pool.reserve(static_cast<uint32_t>(info.directives[i].channel));
 }
 
-/// Records that messages of an instance can use the channel.
-void ChannelAssigner::use(uint32_t channel, uint32_t instance) {
-  if (instanceOf.size() <= channel)
-    instanceOf.resize(channel + 1, None);
-  instanceOf[channel] = instance;
-  allChannels.push_back(channel);
-  if (channelsOfInstance.size() <= instance)
-    channelsOfInstance.resize(instance + 1);
-  channelsOfInstance[instance].push_back(channel);
-}
-
-/// Opens the lowest unused channel for an instance.
-uint32_t ChannelAssigner::open(uint32_t instance) {
-  while (lowestFree < instanceOf.size() && instanceOf[lowestFree] != None)
-    ++lowestFree;
-  use(lowestFree, instance);
-  return lowestFree;
-}
-
-/// Returns the channel that the directive `channel` means for an instance.
-uint32_t ChannelAssigner::physical(uint32_t channel, uint32_t instance) {
-  auto [place, isNew] = instanceChannels.try_emplace(uint64_t(channel) << 32 | instance, channel);
-  if (!isNew)
-    return place->second;
-  if (instance != 0)
-    return place->second = open(instance);
-  use(channel, 0);
-  return channel;
-}
-
-/// Returns the demand of the message that `receiver` receives.
+/// Returns the demand of the message that `receiver` receives. A message that shares a manual thread block with a
+/// parallel instance uses the channels of this instance.
 ChainDemand ChannelAssigner::demandOfMessage(uint32_t receiver) const {
   const Instruction &instruction = instructions.at(receiver);
-  return demandOf(info.directives[instruction.directive], instruction.instance);
+  ChainDemand demand = demandOf(info.directives[instruction.directive], instruction.instance);
+  if (demand.instance < 0)
+    demand.instance = manual.instanceOf(receiver);
+  return demand;
 }
 
 /// Returns true if the directives of a message allow the channel. Can place other messages with manual thread blocks on
@@ -132,9 +91,9 @@ ChainDemand ChannelAssigner::demandOfMessage(uint32_t receiver) const {
 bool ChannelAssigner::allows(uint32_t receiver, uint32_t channel) {
   ChainDemand demand = demandOfMessage(receiver);
   auto instance = static_cast<uint32_t>(std::max(demand.instance, 0));
-  if (demand.channel >= 0 && physical(static_cast<uint32_t>(demand.channel), instance) != channel)
+  if (demand.channel >= 0 && pool.physical(static_cast<uint32_t>(demand.channel), instance) != channel)
     return false;
-  if (demand.instance >= 0 && instanceOf[channel] != instance)
+  if (demand.instance >= 0 && !pool.serves(channel, instance))
     return false;
   return manual.admits(receiver, channel);
 }
@@ -190,7 +149,7 @@ ChannelAssigner::Part ChannelAssigner::place(uint32_t begin, uint32_t channel) {
 
 /// Returns true if messages from `begin` on may open a new channel, which costs thread blocks on every rank of theirs.
 bool ChannelAssigner::mayOpen(uint32_t begin) {
-  if (allChannels.size() >= newChannels || begin < lastFull)
+  if (pool.openCount() >= newChannels || begin < lastFull)
     return false;
   for (uint32_t i = begin; i != None; i = next(i)) {
     if (result.frames.framesOn(instructions.at(i).rank) < options.maxThreadBlocks)
@@ -211,7 +170,7 @@ bool ChannelAssigner::mustFail(uint32_t head) const {
 uint32_t ChannelAssigner::onlyChannel(uint32_t receiver) {
   ChainDemand demand = demandOfMessage(receiver);
   if (demand.channel >= 0)
-    return physical(static_cast<uint32_t>(demand.channel), static_cast<uint32_t>(std::max(demand.instance, 0)));
+    return pool.physical(static_cast<uint32_t>(demand.channel), static_cast<uint32_t>(std::max(demand.instance, 0)));
   return manual.channelOf(receiver);
 }
 
@@ -223,8 +182,6 @@ uint32_t ChannelAssigner::assignPart(uint32_t begin, const ChainDemand &demand) 
   const int32_t ofMessage = demandOfMessage(next(begin)).instance;
   const int32_t instance = ofMessage >= 0 ? ofMessage : demand.instance;
   const auto own = static_cast<uint32_t>(std::max(instance, 0));
-  if (channelsOfInstance.size() <= own)
-    channelsOfInstance.resize(own + 1);
   uint32_t best = None;
   Part most;
   auto takesAll = [&](uint32_t channel) {
@@ -237,16 +194,16 @@ uint32_t ChannelAssigner::assignPart(uint32_t begin, const ChainDemand &demand) 
       most = part, best = channel;
     return false;
   };
-  if (demand.channel >= 0 && takesAll(physical(static_cast<uint32_t>(demand.channel), own)))
+  if (demand.channel >= 0 && takesAll(pool.physical(static_cast<uint32_t>(demand.channel), own)))
     return None;
   if (most.messages != 0)
     return place(begin, best).end;
-  const std::vector<uint32_t> &candidates = instance < 0 ? allChannels : channelsOfInstance[own];
+  const std::vector<uint32_t> &candidates = pool.candidates(instance);
   size_t tried = std::min(candidates.size(), channelsTried);
   for (size_t i = 0; i != tried; ++i)
     if (takesAll(candidates[i]))
       return None;
-  if ((most.messages == 0 || mayOpen(begin)) && takesAll(open(own)))
+  if ((most.messages == 0 || mayOpen(begin)) && takesAll(pool.open(own)))
     return None;
   assert(most.messages != 0 && "an unused channel fits every message");
   return place(begin, best).end;
@@ -262,29 +219,10 @@ void ChannelAssigner::assignChain(uint32_t head) {
   result.frames.commit();
 }
 
-/// Reports parallel instances with a manual thread block: a thread block has one channel, and each instance needs its
-/// own.
-bool ChannelAssigner::refuseManualInstances() {
-  bool fits = true;
-  for (const Instruction &instruction : instructions.dag.instructions) {
-    const Directive &directive = info.directives[instruction.directive];
-    bool isManual = directive.sendThreadBlock >= 0 || directive.recvThreadBlock >= 0;
-    if (!receives(instruction.opcode) || directive.parallel == 1 || !isManual)
-      continue;
-    diags
-        .error(DiagId::ThreadBlockConflict, info.sites[instruction.site],
-               "an operation with a manual thread block can't run in " + std::to_string(directive.parallel) +
-                   " parallel instances, which have a channel each; leave out 'sendtb' and 'recvtb', or the instances")
-        .note(directive.parallelSite, "the instances are requested here");
-    fits = false;
-  }
-  return fits;
-}
-
 std::optional<Channels> ChannelAssigner::run() {
   reserveDirectiveChannels();
   result.connectionOf.assign(instructions.n, None);
-  if (info.pinsThreadBlocks() && (!refuseManualInstances() || !manual.placeFixed()))
+  if (info.pinsThreadBlocks() && !manual.placeFixed())
     return std::nullopt;
   for (uint32_t i = 0; i != instructions.n; ++i) {
     if (instructions.at(i).opcode != Opcode::Send)
@@ -292,12 +230,8 @@ std::optional<Channels> ChannelAssigner::run() {
     assignChain(i);
     if (mustFail(i))
       return std::nullopt;
-    if (instanceOf.size() > maxChannels) {
-      diags.error(DiagId::TooManyChannels, info.sites[instructions.at(i).site],
-                  "the program needs more than " + std::to_string(maxChannels) +
-                      " channels with this operation; use fewer parallel instances");
+    if (pool.exceedsLimit(info.sites[instructions.at(i).site], diags))
       return std::nullopt;
-    }
   }
   manual.placeRest();
   return std::move(result);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns frames into thread blocks. Numbers the blocks of each rank: manual ones first, in the order of their numbers,
-// then the others by channel and peers. A local instruction gets the first of these blocks that exists: its manual
-// block; the block of its dependency with the greatest step number; the block that uses its result first; the block
-// with the fewest steps.
+// Turns frames into thread blocks. Numbers the blocks of each rank: manual ones first, in the order of their numbers
+// and instances, then the others by channel and peers. A local instruction gets the first of these blocks that exists:
+// its manual block; the block of its dependency with the greatest step number; the block that uses its result first;
+// the block with the fewest steps.
 #include "Stages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -68,11 +68,12 @@ std::vector<uint8_t> ThreadBlockAssigner::ranksWithoutFrames() const {
 /// Collects the frames of each rank in memory order, sorts them, and numbers them.
 void ThreadBlockAssigner::numberBlocks() {
   struct Entry {
-    uint32_t pin, channel, recvPeer, sendPeer; // None, the pin of an unpinned frame, comes last
+    uint32_t pin; // the manual number; None, that of an unpinned frame, comes last
+    uint32_t instance, channel, recvPeer, sendPeer;
     uint32_t frame;
     bool operator<(const Entry &other) const {
-      return std::tie(pin, channel, recvPeer, sendPeer, frame) <
-             std::tie(other.pin, other.channel, other.recvPeer, other.sendPeer, other.frame);
+      return std::tie(pin, instance, channel, recvPeer, sendPeer, frame) <
+             std::tie(other.pin, other.instance, other.channel, other.recvPeer, other.sendPeer, other.frame);
     }
   };
   std::vector<uint32_t> end(ranks); // by rank: the position of its next entry
@@ -82,7 +83,11 @@ void ThreadBlockAssigner::numberBlocks() {
   for (uint32_t index = 0; index != frames.all().size(); ++index) {
     const Frame &frame = frames.all()[index];
     if (!frame.merged)
-      entries[end[frame.rank]++] = {static_cast<uint32_t>(frame.pin), frame.channel, recvPeer(frame), sendPeer(frame),
+      entries[end[frame.rank]++] = {static_cast<uint32_t>(frame.pin.number),
+                                    frame.pin.instance,
+                                    frame.channel,
+                                    recvPeer(frame),
+                                    sendPeer(frame),
                                     index};
   }
   std::vector<uint8_t> lone = ranksWithoutFrames();
@@ -158,9 +163,8 @@ uint32_t ThreadBlockAssigner::blockOf(uint32_t node) const {
   if (!pinned)
     return blockForLocal(node);
   const Instruction &instruction = nodes.at(node);
-  const Directive &directive = nodes.dag.info->directives[instruction.directive];
-  int32_t pin = std::max(directive.sendThreadBlock, directive.recvThreadBlock);
-  return pin < 0 ? blockForLocal(node) : blockOfFrame[frames.pinned(instruction.rank, pin)];
+  Pin pin = pinOfLocal(nodes.dag.info->directives[instruction.directive], instruction.instance);
+  return pin ? blockOfFrame[frames.pinned(instruction.rank, pin)] : blockForLocal(node);
 }
 
 ThreadBlocks ThreadBlockAssigner::run() {

@@ -4,10 +4,6 @@
 
 using namespace gc3::schedule;
 
-static uint64_t pair(uint32_t high, uint32_t low) {
-  return uint64_t(high) << 32 | low;
-}
-
 uint32_t Frames::connection(uint32_t source, uint32_t destination, uint32_t channel) {
   auto [place, isNew] = linkOf.try_emplace({source, destination, channel}, links.size());
   if (isNew) {
@@ -19,8 +15,8 @@ uint32_t Frames::connection(uint32_t source, uint32_t destination, uint32_t chan
   return place->second;
 }
 
-uint32_t Frames::pinned(uint32_t rank, int32_t pin) const {
-  auto place = pinOf.find(pair(rank, static_cast<uint32_t>(pin)));
+uint32_t Frames::pinned(uint32_t rank, Pin pin) const {
+  auto place = pinOf.find(keyOf(rank, pin));
   return place == pinOf.end() ? None : place->second;
 }
 
@@ -31,7 +27,6 @@ uint32_t Frames::add(const Request &request) {
   frame.directive = request.directive;
   frame.site = request.site;
   frame.sendConnection = frame.recvConnection = None;
-  frame.pin = -1;
   log.push_back({Change::FrameAdded, static_cast<uint32_t>(frames.size()), {}, {}});
   frames.push_back(frame);
   ++frameCounts[request.rank];
@@ -54,7 +49,7 @@ bool Frames::merge(uint32_t &into, uint32_t from) {
     return false;
   if (a.recvConnection != None && b.recvConnection != None)
     return false;
-  if (a.pin >= 0 && b.pin >= 0)
+  if (a.pin && b.pin)
     return false;
   change(into);
   change(from);
@@ -68,9 +63,9 @@ bool Frames::merge(uint32_t &into, uint32_t from) {
     links[b.recvConnection].recvFrame = into;
     a.recvConnection = b.recvConnection;
   }
-  if (b.pin >= 0) {
+  if (b.pin) {
     a.pin = b.pin;
-    pinOf[pair(a.rank, static_cast<uint32_t>(b.pin))] = into;
+    pinOf[keyOf(a.rank, b.pin)] = into;
   }
   b.merged = true;
   --frameCounts[b.rank];
@@ -86,7 +81,7 @@ bool Frames::fill(uint32_t index, const Request &request) {
     return false;
   if (request.recvConnection != None && frame.recvConnection != None && frame.recvConnection != request.recvConnection)
     return false;
-  if (request.pin >= 0 && frame.pin >= 0 && frame.pin != request.pin)
+  if (request.pin && frame.pin && frame.pin != request.pin)
     return false;
   change(index);
   if (request.sendConnection != None && frame.sendConnection == None) {
@@ -99,9 +94,9 @@ bool Frames::fill(uint32_t index, const Request &request) {
     links[request.recvConnection].recvFrame = index;
     frame.recvConnection = request.recvConnection;
   }
-  if (request.pin >= 0 && frame.pin < 0) {
+  if (request.pin && !frame.pin) {
     log.push_back({Change::PinAdded, index, {}, {}});
-    pinOf[pair(frame.rank, static_cast<uint32_t>(request.pin))] = index;
+    pinOf[keyOf(frame.rank, request.pin)] = index;
     frame.pin = request.pin;
   }
   return true;
@@ -110,7 +105,7 @@ bool Frames::fill(uint32_t index, const Request &request) {
 /// Returns true if one frame already has all wanted connections. This holds for most messages after the first of a
 /// connection.
 bool Frames::alreadyThere(const Request &request) const {
-  if (request.pin >= 0)
+  if (request.pin)
     return false;
   if (request.recvConnection == None)
     return request.sendConnection != None && links[request.sendConnection].sendFrame != None;
@@ -124,7 +119,7 @@ bool Frames::place(const Request &request) {
   uint32_t frame = None;
   uint32_t parts[] = {request.recvConnection == None ? None : links[request.recvConnection].recvFrame,
                       request.sendConnection == None ? None : links[request.sendConnection].sendFrame,
-                      request.pin < 0 ? None : pinned(request.rank, request.pin)};
+                      request.pin ? pinned(request.rank, request.pin) : None};
   for (uint32_t part : parts)
     if (!merge(frame, part))
       return false;
@@ -146,8 +141,8 @@ void Frames::rollBack(size_t mark) {
       Frame &frame = frames[last.index];
       frameCounts[frame.rank] += frame.merged && !last.frame.merged;
       frame = last.frame;
-      if (frame.pin >= 0) // a merge may have moved the pin away
-        pinOf[pair(frame.rank, static_cast<uint32_t>(frame.pin))] = last.index;
+      if (frame.pin) // a merge may have moved the pin away
+        pinOf[keyOf(frame.rank, frame.pin)] = last.index;
       break;
     }
     case Change::FrameAdded:
@@ -161,9 +156,7 @@ void Frames::rollBack(size_t mark) {
       linkOf.erase({links[last.index].source, links[last.index].destination, links[last.index].channel});
       links.pop_back();
       break;
-    case Change::PinAdded:
-      pinOf.erase(pair(frames[last.index].rank, static_cast<uint32_t>(frames[last.index].pin)));
-      break;
+    case Change::PinAdded: pinOf.erase(keyOf(frames[last.index].rank, frames[last.index].pin)); break;
     }
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames are thread blocks under construction. A connection (source, destination, channel) has one sending and one
 // receiving frame. A fused instruction needs one frame for both its incoming and its outgoing connection. A manual
-// thread block number pins a frame. Every change can be undone, so that a channel can be tried for a whole chain.
+// thread block number, with the parallel instance, pins a frame. Every change can be undone, so that a channel can be
+// tried for a whole chain.
 #pragma once
 
 #include "gc3/IR/InstructionDag.h"
@@ -12,6 +13,24 @@
 namespace gc3::schedule {
 
 using ir::None;
+
+/// One copy of a manual thread block: each parallel instance has its own copy of the block with a number.
+struct Pin {
+  int32_t number = -1; ///< negative: no manual thread block
+  uint32_t instance = 0;
+  explicit operator bool() const { return number >= 0; }
+  bool operator==(const Pin &) const = default;
+};
+
+/// Packs a rank and a pin. Ranks and numbers have less than 20 bits, and instances at most 20.
+inline uint64_t keyOf(uint32_t rank, Pin pin) {
+  return uint64_t(rank) << 40 | uint64_t(static_cast<uint32_t>(pin.number)) << 20 | pin.instance;
+}
+
+/// Returns the pin of a local operation, which runs in one thread block.
+inline Pin pinOfLocal(const ir::Directive &directive, uint32_t instance) {
+  return {std::max(directive.sendThreadBlock, directive.recvThreadBlock), instance};
+}
 
 struct Connection {
   uint32_t source;
@@ -26,7 +45,7 @@ struct Frame {
   uint32_t channel;
   uint32_t sendConnection = None;
   uint32_t recvConnection = None;
-  int32_t pin = -1;
+  Pin pin;
   uint32_t directive; ///< directive of the first message or local operation of the frame
   uint32_t site;
   bool merged = false; ///< true: merged into another frame, so this frame is unused
@@ -64,7 +83,7 @@ public:
     uint32_t channel;
     uint32_t recvConnection = None;
     uint32_t sendConnection = None;
-    int32_t pin = -1;
+    Pin pin = {};
     uint32_t directive;
     uint32_t site;
   };
@@ -79,8 +98,8 @@ public:
   /// must not conflict.
   void join(uint32_t a, uint32_t b);
 
-  /// Returns the frame with manual number `pin`, or None.
-  uint32_t pinned(uint32_t rank, int32_t pin) const;
+  /// Returns the frame of a manual thread block, or None.
+  uint32_t pinned(uint32_t rank, Pin pin) const;
 
   size_t mark() const { return log.size(); }
   void rollBack(size_t mark);
@@ -113,7 +132,7 @@ private:
   std::vector<uint32_t> outgoing;    // by rank: number of connections that begin there
   std::vector<uint32_t> incoming;    // by rank: number of connections that end there
   llvm::DenseMap<ConnectionKey, uint32_t, ConnectionKeyInfo> linkOf;
-  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> pinOf; // (rank, pin) → frame
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> pinOf; // rank and pin → frame
   std::vector<Change> log;
 };
 

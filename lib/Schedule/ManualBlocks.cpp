@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups operations with manual thread blocks, and places the groups.
 #include "ManualBlocks.h"
+#include "gc3/Support/Quantity.h"
+#include "llvm/ADT/DenseSet.h"
 #include <algorithm>
 #include <utility>
 
@@ -9,17 +11,16 @@ using namespace gc3::ir;
 using namespace gc3::schedule;
 
 static constexpr uint32_t unusedChannel = 1u << 31; // no directive names it
-static constexpr int32_t unusedNumber = 1 << 30;    // likewise
+static constexpr int32_t unusedNumber = 1 << 16;    // likewise
 
 static bool isManual(const Directive &directive) {
   return directive.sendThreadBlock >= 0 || directive.recvThreadBlock >= 0;
 }
 
-ManualBlocks::ManualBlocks(const Instructions &instructions, Frames &frames, Diagnostics &diags)
-    : instructions(instructions), info(*instructions.dag.info), frames(frames), diags(diags) {
-  if (info.pinsThreadBlocks())
-    makeGroups();
-}
+ManualBlocks::ManualBlocks(const Instructions &instructions, const Options &options, ChannelPool &pool, Frames &frames,
+                           Diagnostics &diags)
+    : instructions(instructions), info(*instructions.dag.info), options(options), pool(pool), frames(frames),
+      diags(diags) {}
 
 const Directive &ManualBlocks::directiveOf(uint32_t member) const {
   return info.directives[instructions.at(member).directive];
@@ -29,14 +30,41 @@ ManualBlocks::Sides ManualBlocks::sidesOf(uint32_t member) const {
   const Instruction &instruction = instructions.at(member);
   const Directive &directive = directiveOf(member);
   if (instruction.sender == None)
-    return {Side{instruction.rank, std::max(directive.sendThreadBlock, directive.recvThreadBlock)}, Side{0, -1}};
-  return {Side{instructions.at(instruction.sender).rank, directive.sendThreadBlock},
-          Side{instruction.rank, directive.recvThreadBlock}};
+    return {Side{instruction.rank, pinOfLocal(directive, instruction.instance)}, Side{0, {}}};
+  return {Side{instructions.at(instruction.sender).rank, {directive.sendThreadBlock, instruction.instance}},
+          Side{instruction.rank, {directive.recvThreadBlock, instruction.instance}}};
+}
+
+/// Limits the copies of blocks of operations with parallel instances, which bounds the memory for frames. Returns
+/// false, with an error, if a rank has more than it may have thread blocks.
+bool ManualBlocks::checkCopies() {
+  llvm::DenseSet<uint64_t, PackedKeyInfo> copies;
+  std::vector<uint32_t> counts(info.collective.ranks);
+  for (uint32_t i = 0; i != instructions.n; ++i) {
+    const Directive &directive = directiveOf(i);
+    if (instructions.at(i).opcode == Opcode::Send || !isManual(directive) || directive.parallel == 1)
+      continue;
+    for (const Side &side : sidesOf(i)) {
+      if (!side.pin || !copies.insert(keyOf(side.rank, side.pin)).second)
+        continue;
+      if (++counts[side.rank] <= options.maxThreadBlocks)
+        continue;
+      diags
+          .error(DiagId::TooManyThreadBlocks, info.sites[instructions.at(i).site],
+                 "with this operation rank " + std::to_string(side.rank) + " has more than " +
+                     quantity(options.maxThreadBlocks, "manual thread block") +
+                     ", one for each number and parallel instance; use fewer of them, or raise --max-threadblocks")
+          .note(directive.parallelSite,
+                "this operation runs in " + std::to_string(directive.parallel) + " instances because of this");
+      return false;
+    }
+  }
+  return true;
 }
 
 /// Joins the groups of an operation's thread blocks. Stores one block of each operation's group in `groupOf`.
 std::vector<uint32_t> ManualBlocks::joinBlocks() {
-  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> blockOf; // (rank, number) → block
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> blockOf; // rank and pin → block
   std::vector<uint32_t> parent;
   auto root = [&](uint32_t block) {
     while (parent[block] != block)
@@ -47,10 +75,9 @@ std::vector<uint32_t> ManualBlocks::joinBlocks() {
     if (instructions.at(i).opcode == Opcode::Send || !isManual(directiveOf(i)))
       continue; // the receive represents the message
     for (const Side &side : sidesOf(i)) {
-      if (side.number < 0)
+      if (!side.pin)
         continue;
-      auto [place, isNew] =
-          blockOf.try_emplace(uint64_t(side.rank) << 32 | static_cast<uint32_t>(side.number), parent.size());
+      auto [place, isNew] = blockOf.try_emplace(keyOf(side.rank, side.pin), parent.size());
       if (isNew)
         parent.push_back(place->second);
       if (groupOf[i] == None)
@@ -78,11 +105,14 @@ void ManualBlocks::makeGroups() {
       groups.emplace_back();
     }
     groupOf[i] = group;
-    ++groups[group].end;
-    int32_t channel = directiveOf(i).channel;
-    groups[group].naming += channel >= 0;
-    if (groups[group].channel < 0)
-      groups[group].channel = channel;
+    Group &own = groups[group];
+    const Directive &directive = directiveOf(i);
+    ++own.end;
+    own.naming += directive.channel >= 0;
+    own.instance = instructions.at(i).instance;
+    own.isParallel |= directive.parallel != 1;
+    if (own.channel < 0)
+      own.channel = directive.channel;
   }
   uint32_t total = 0;
   for (Group &group : groups) {
@@ -97,9 +127,16 @@ void ManualBlocks::makeGroups() {
 
 uint32_t ManualBlocks::channelOfGroup(const Group &group) const {
   const Sides sides = sidesOf(members[group.begin]);
-  const Side &side = sides[0].number >= 0 ? sides[0] : sides[1];
-  uint32_t frame = frames.pinned(side.rank, side.number);
+  const Side &side = sides[0].pin ? sides[0] : sides[1];
+  uint32_t frame = frames.pinned(side.rank, side.pin);
   return frame == None ? None : frames.all()[frame].channel;
+}
+
+int32_t ManualBlocks::instanceOf(uint32_t receiver) const {
+  if (groupOf.empty() || groupOf[receiver] == None)
+    return -1;
+  const Group &group = groups[groupOf[receiver]];
+  return group.isParallel ? static_cast<int32_t>(group.instance) : -1;
 }
 
 uint32_t ManualBlocks::channelOf(uint32_t receiver) const {
@@ -115,11 +152,11 @@ bool ManualBlocks::place(uint32_t member, const Sides &sides, uint32_t channel, 
   const Instruction &instruction = instructions.at(member);
   uint32_t link = instruction.sender == None ? None : frames.connection(sides[0].rank, sides[1].rank, channel);
   for (uint32_t side : {0u, 1u}) {
-    if (sides[side].number < 0)
+    if (!sides[side].pin)
       continue;
     Frames::Request request{.rank = sides[side].rank,
                             .channel = channel,
-                            .pin = sides[side].number,
+                            .pin = sides[side].pin,
                             .directive = instruction.directive,
                             .site = instruction.site};
     (side == 0 ? request.sendConnection : request.recvConnection) = link;
@@ -149,13 +186,24 @@ ManualBlocks::Refusal ManualBlocks::explain(uint32_t side, const Frames::Request
   return {Refusal::TwoBlocks, side, side == 0 ? connection.sendFrame : connection.recvFrame};
 }
 
-bool ManualBlocks::placeOrReport(const Group &group, uint32_t channel) {
+/// Returns the channel that the directive `named` means for the instance of the group; an unused one if it is negative.
+uint32_t ManualBlocks::channelFor(const Group &group, int32_t named) {
+  if (named < 0)
+    return unusedChannel;
+  auto channel = static_cast<uint32_t>(named);
+  return group.instance == 0 ? channel : pool.physical(channel, group.instance);
+}
+
+bool ManualBlocks::placeOrReport(const Group &group) {
   bool fits = true;
+  const uint32_t common = channelFor(group, group.channel);
   for (uint32_t i = group.begin; i != group.end && !diags.limitReached(); ++i) {
     uint32_t member = members[i];
-    int32_t named = directiveOf(member).channel;
-    uint32_t own = named < 0 ? channel : static_cast<uint32_t>(named);
+    const int32_t named = directiveOf(member).channel;
+    const uint32_t own = named < 0 ? common : channelFor(group, named);
     Refusal refusal;
+    if (pool.exceedsLimit(info.sites[instructions.at(member).site], diags))
+      return false;
     if (place(member, sidesOf(member), own, &refusal)) {
       recordFirst(member);
     } else {
@@ -166,20 +214,31 @@ bool ManualBlocks::placeOrReport(const Group &group, uint32_t channel) {
   return fits && !diags.limitReached();
 }
 
-bool ManualBlocks::placeFixed() {
+/// Places the groups of instance 0, or those of further instances.
+bool ManualBlocks::placeGroups(bool further) {
   bool fits = true;
   for (const Group &group : groups)
-    if (group.channel >= 0)
-      fits &= placeOrReport(group, static_cast<uint32_t>(group.channel));
+    if (group.channel >= 0 && further == (group.instance != 0))
+      fits &= placeOrReport(group);
   frames.commit();
   for (const Group &group : groups) {
-    if (group.channel >= 0)
+    if (group.channel >= 0 || further != (group.instance != 0))
       continue;
-    fits &= placeOrReport(group, unusedChannel);
+    fits &= placeOrReport(group);
     frames.rollBack(0);
     firstOn.resize(std::min(firstOn.size(), frames.all().size()));
   }
   return fits;
+}
+
+/// Further instances repeat the conflicts of instance 0, so errors of instance 0 suffice.
+bool ManualBlocks::placeFixed() {
+  if (!info.pinsThreadBlocks())
+    return true;
+  if (!checkCopies())
+    return false;
+  makeGroups();
+  return placeGroups(false) && placeGroups(true);
 }
 
 bool ManualBlocks::placeAll(const Group &group, uint32_t channel) {
@@ -211,9 +270,9 @@ uint32_t ManualBlocks::siteOf(uint32_t member, uint32_t side) const {
 void ManualBlocks::recordFirst(uint32_t member) {
   const Sides sides = sidesOf(member);
   for (uint32_t side : {0u, 1u}) {
-    if (sides[side].number < 0)
+    if (!sides[side].pin)
       continue;
-    uint32_t frame = frames.pinned(sides[side].rank, sides[side].number);
+    uint32_t frame = frames.pinned(sides[side].rank, sides[side].pin);
     if (firstOn.size() <= frame)
       firstOn.resize(frame + 1, {None, None, None});
     uint32_t &first = firstOn[frame][instructions.at(member).sender == None ? 2 : side];
@@ -237,13 +296,14 @@ std::string ManualBlocks::describe(uint32_t member, const Refusal &refusal, uint
   const Side &own = sides[refusal.side];
   const Frame &frame = frames.all()[refusal.frame];
   const bool sends = refusal.side == 0;
-  const std::string block = std::to_string(own.number) + " of rank " + std::to_string(own.rank);
+  const std::string block = std::to_string(own.pin.number) + " of rank " + std::to_string(own.rank) +
+                            (own.pin.instance == 0 ? "" : " in instance " + std::to_string(own.pin.instance));
   const std::string peer = std::to_string(sides[1 - refusal.side].rank);
   if (refusal.kind == Refusal::TwoChannels)
     return "thread block " + block + " would serve both channel " + std::to_string(frame.channel) + " and channel " +
            std::to_string(channel);
   if (refusal.kind == Refusal::TwoBlocks)
-    return "thread blocks " + std::to_string(frame.pin) + " and " + block + " would both " +
+    return "thread blocks " + std::to_string(frame.pin.number) + " and " + block + " would both " +
            (sends ? "send to" : "receive from") + " rank " + peer +
            (channel == unusedChannel ? " on the same channel, because thread blocks that exchange messages share it"
                                      : " on channel " + std::to_string(channel));
@@ -255,17 +315,17 @@ std::string ManualBlocks::describe(uint32_t member, const Refusal &refusal, uint
 /// Returns a change that lets the refused operation fit with `other`. The last change always helps.
 const char *ManualBlocks::advice(uint32_t member, uint32_t other, const Refusal &refusal, uint32_t channel) {
   Sides sides = sidesOf(member);
-  int32_t &number = sides[refusal.side].number;
+  int32_t &number = sides[refusal.side].pin.number;
   const bool namesChannel = directiveOf(member).channel >= 0;
   if (refusal.kind == Refusal::TwoBlocks) {
     if (groupOf[other] != groupOf[member] && namesChannel && groups[groupOf[member]].naming == 1)
       return "give the operations different channels";
-    number = frames.all()[refusal.frame].pin;
+    number = frames.all()[refusal.frame].pin.number;
     if (works(member, sides, channel))
       return "give the operations the same thread block";
   } else {
     number = unusedNumber;
-    bool isFree = !namesChannel && sides[1 - refusal.side].number < 0;
+    bool isFree = !namesChannel && !sides[1 - refusal.side].pin;
     if (isFree || works(member, sides, channel))
       return "give the operations different thread blocks";
   }

@@ -60,14 +60,14 @@ void FrameSharer::share(uint32_t rank, bool samePeer) {
   std::vector<uint32_t> &own = framesOf[rank];
   for (uint32_t index : own) {
     const Frame &frame = frames.all()[index];
-    if (frame.pin < 0 && frame.sendConnection != None && frame.recvConnection == None)
+    if (!frame.pin && frame.sendConnection != None && frame.recvConnection == None)
       senders[key(frame.channel, frames.connections()[frame.sendConnection].destination)].push_back(index);
   }
   for (uint32_t index : own) {
     const Frame &frame = frames.all()[index];
     if (frames.framesOn(rank) <= options.maxThreadBlocks)
       break;
-    if (frame.pin >= 0 || frame.recvConnection == None || frame.sendConnection != None)
+    if (frame.pin || frame.recvConnection == None || frame.sendConnection != None)
       continue;
     auto match = senders.find(key(frame.channel, frames.connections()[frame.recvConnection].source));
     if (match == senders.end() || match->second.empty())

@@ -53,10 +53,11 @@ bool Analysis::runProgram(const ProgramCode &program) {
   info->name = program.syntax->name.text.str();
   info->nameRange = program.syntax->name.range;
   info->collective = builder.finish();
-  info->protocol = program.protocol;
+  info->protocol = machine.settings.protocol;
   info->minBytes = machine.settings.minBytes;
   info->maxBytes = machine.settings.maxBytes;
   info->sizesRange = machine.settings.sizesRange;
+  info->allowsGaps = program.allowsGaps;
   if (compiler.usesScratch)
     info->scratchNames.push_back("scratch");
   info->scratchNames.insert(info->scratchNames.end(), program.scratchNames.begin(), program.scratchNames.end());
@@ -101,7 +102,7 @@ bool Analysis::fitsBudgets(const ir::ChunkDag &dag) {
 }
 
 std::vector<ir::ChunkDag> Analysis::run() {
-  if (!runParams(compiler, machine))
+  if (!runParams(compiler, machine, diags))
     return {};
   for (const ProgramCode &program : compiler.programs)
     if (selected(program) && slots <= options.maxSlots && operations <= options.maxOperations)
@@ -109,14 +110,14 @@ std::vector<ir::ChunkDag> Analysis::run() {
   std::vector<const ir::ProgramInfo *> infos;
   for (const ir::ChunkDag &dag : dags)
     infos.push_back(dag.info.get());
-  ir::checkDispatch(infos, diags);
+  ir::checkDispatch(infos, ir::Gaps::Warn, diags);
   return std::move(dags);
 }
 
 std::optional<ir::Collective> Analysis::runCollective() {
   const ProgramCode &program = compiler.programs.front();
   CollectiveBuilder builder(program.syntax->collective.text.str(), options);
-  if (!runParams(compiler, machine) || !runHeader(program, builder))
+  if (!runParams(compiler, machine, diags) || !runHeader(program, builder))
     return std::nullopt;
   return builder.finish();
 }

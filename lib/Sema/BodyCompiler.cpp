@@ -203,6 +203,14 @@ void BodyCompiler::param(const ast::Expr &value, Type type, const std::string *d
   finish();
 }
 
+void BodyCompiler::choices(const ast::Expr &values, Type type) {
+  Mark before = mark();
+  Value got = eval(values);
+  check(type.list(), got.type, values.range, "the list of values of param '" + code.name + "'");
+  emitReturn(settle(got, before), values.range);
+  finish();
+}
+
 void BodyCompiler::defaultValue(llvm::ArrayRef<Formal> before, const Formal &formal) {
   declareFormals(before);
   Mark start = mark();

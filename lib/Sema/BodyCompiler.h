@@ -8,6 +8,12 @@ namespace gc3::sema {
 
 bool isBuiltin(llvm::StringRef function);
 
+/// Returns true if the body of a program declares a local of that name.
+bool definesLocal(const ast::Program &program, llvm::StringRef name);
+
+/// Returns the protocol of that name, or nothing.
+std::optional<ir::Protocol> protocolNamed(llvm::StringRef name);
+
 /// Compiles one body. Variables and temporaries are registers, allocated and released as a stack.
 class BodyCompiler {
 public:
@@ -18,6 +24,7 @@ public:
   /// Each of the next methods compiles a whole body; `function` returns the type of its result.
   Type function(const ast::Function &syntax, llvm::ArrayRef<Formal> formals, Type result, bool infers);
   void param(const ast::Expr &value, Type type, const std::string *define = nullptr);
+  void choices(const ast::Expr &values, Type type);
   void defaultValue(llvm::ArrayRef<Formal> before, const Formal &formal);
   void header(const ast::Program &syntax, ProgramCode &program);
   void program(const ast::Program &syntax, const ProgramCode &program);
@@ -133,6 +140,7 @@ private:
   void directive(const ast::ScopeStmt &stmt);
 
   // Collectives and headers (CompileCollective.cpp)
+  void protocol(const ast::ProtocolStmt &stmt);
   void sizes(const ast::SizesStmt &stmt);
   void settings(const ast::Program &syntax, ProgramCode &program);
   void nameArguments(const CollectiveInfo &info);

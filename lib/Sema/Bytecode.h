@@ -124,6 +124,7 @@ enum class Op : uint8_t {
   // Settings of a program
   SetSizes, // r a .. r b
   SetInstances,
+  SetProtocol,
   // Collectives; `extra` is the buffer
   NameArgument, // the argument strings[b] has the value of a, of types[c]
   SetRanks,

@@ -11,6 +11,31 @@ using namespace gc3;
 using namespace gc3::ast;
 using namespace gc3::sema;
 
+std::optional<ir::Protocol> gc3::sema::protocolNamed(llvm::StringRef name) {
+  return llvm::StringSwitch<std::optional<ir::Protocol>>(name)
+      .Case("Simple", ir::Protocol::Simple)
+      .Case("LL", ir::Protocol::LL)
+      .Case("LL128", ir::Protocol::LL128)
+      .Default(std::nullopt);
+}
+
+/// Compiles a protocol. Here the names of protocols always stand for protocols, even if a param has the same name.
+void BodyCompiler::protocol(const ProtocolStmt &stmt) {
+  constexpr Type type{Type::Protocol, 0};
+  const auto *named = dynAs<NameExpr>(stmt.value);
+  std::optional<ir::Protocol> fixed = named ? protocolNamed(named->name) : std::nullopt;
+  if (named && !fixed && !shared.paramOf.count(named->name) && !definesLocal(*settingsOf, named->name)) {
+    error(DiagId::UnknownName, named->range,
+          "unknown protocol '" + named->name.str() + "'; there are Simple, LL and LL128");
+    return;
+  }
+  Mark before = mark();
+  Value value = fixed ? number(type, static_cast<int64_t>(*fixed), named->range)
+                      : evalAs(*stmt.value, type, "the value of 'protocol'");
+  emit(Op::SetProtocol, stmt.range, value.reg);
+  release(before);
+}
+
 void BodyCompiler::sizes(const SizesStmt &stmt) {
   const auto *range = dynAs<RangeExpr>(stmt.value);
   if (!range || range->step) {
@@ -33,17 +58,13 @@ void BodyCompiler::settings(const Program &syntax, ProgramCode &program) {
   };
   uint32_t maxNamed = ir::MaxBuffers - ir::FirstScratchBuffer - 1;
   for (const Stmt *stmt : syntax.body->statements) {
-    if (const auto *protocol = dynAs<ProtocolStmt>(stmt)) {
+    if (const auto *chosen = dynAs<ProtocolStmt>(stmt)) {
       once(0, *stmt, "protocol");
-      int which =
-          llvm::StringSwitch<int>(protocol->protocol.text).Case("Simple", 0).Case("LL", 1).Case("LL128", 2).Default(-1);
-      if (which < 0)
-        error(DiagId::UnknownName, protocol->protocol.range,
-              "unknown protocol '" + protocol->protocol.text.str() + "'; there are Simple, LL and LL128");
-      program.protocol = static_cast<ir::Protocol>(std::max(which, 0));
+      protocol(*chosen);
     } else if (const auto *range = dynAs<SizesStmt>(stmt)) {
       once(1, *stmt, "sizes");
       sizes(*range);
+      program.allowsGaps = range->orNccl;
     } else if (const auto *instances = dynAs<InstancesStmt>(stmt)) {
       once(2, *stmt, "instances");
       Mark before = mark();

@@ -46,8 +46,7 @@ BodyCompiler::Value BodyCompiler::buffer(const BufferExpr &expr) {
   return number({Type::Buffer, 0}, ids[static_cast<size_t>(expr.buffer)], expr.range);
 }
 
-/// Returns true if the body of a program declares a local of that name.
-static bool definesLocal(const Program &program, llvm::StringRef name) {
+bool gc3::sema::definesLocal(const Program &program, llvm::StringRef name) {
   for (const Stmt *stmt : program.body->statements) {
     const auto *let = dynAs<LetStmt>(stmt);
     const auto *scratch = dynAs<ScratchStmt>(stmt);
@@ -67,13 +66,15 @@ BodyCompiler::Value BodyCompiler::name(const NameExpr &expr) {
     emit(info.type.isList() ? Op::LoadParamList : Op::LoadParam, expr.range, value.reg, info.slot);
     return value;
   }
+  if (std::optional<ir::Protocol> protocol = protocolNamed(expr.name))
+    return number({Type::Protocol, 0}, static_cast<int64_t>(*protocol), expr.range);
   if (settingsOf && definesLocal(*settingsOf, expr.name)) {
     error(DiagId::NotConstant, expr.range,
           "'" + expr.name.str() +
               "' is a local of the program, but a setting applies to the whole program; use a param");
     return {};
   }
-  std::vector<std::string> candidates = {"true", "false", "input", "output", "scratch"};
+  std::vector<std::string> candidates = {"true", "false", "input", "output", "scratch", "Simple", "LL128"};
   if (shared.suggests(locals.size() + shared.params.size())) {
     for (const Local &local : locals)
       candidates.push_back(local.name.str());

@@ -25,13 +25,15 @@ Type Compiler::resolve(const ast::TypeName &type) {
                   .Case("bool", Type::Bool)
                   .Case("string", Type::String)
                   .Case("buffer", Type::Buffer)
+                  .Case("protocol", Type::Protocol)
                   .Case("chunk", Type::Chunk)
                   .Default(Type::Error);
   if (base == Type::Error) {
-    std::string near = suggestion(type.name.text, {"int", "bool", "string", "buffer", "chunk"});
-    diags.error(DiagId::UnknownName, type.name.range,
-                "unknown type '" + type.name.text.str() + "'" +
-                    (near.empty() ? "; types are int, bool, string, buffer, chunk and lists such as [int]" : near));
+    std::string near = suggestion(type.name.text, {"int", "bool", "string", "buffer", "protocol", "chunk"});
+    diags.error(
+        DiagId::UnknownName, type.name.range,
+        "unknown type '" + type.name.text.str() + "'" +
+            (near.empty() ? "; types are int, bool, string, buffer, protocol, chunk and lists such as [int]" : near));
   }
   return {base, 0};
 }
@@ -69,8 +71,16 @@ void Compiler::declare(const ast::File &file) {
       diags.error(DiagId::TypeMismatch, param.type->range,
                   "a param can't be of type " + str(type) + "; its value is known before any program runs");
     paramOf[param.name.text] = static_cast<uint32_t>(params.size());
-    params.push_back(
-        {&param, type, static_cast<uint32_t>(code.paramNames.size()), addFunction(param.name.text), &file});
+    ParamInfo info;
+    info.syntax = &param;
+    info.type = type;
+    info.slot = static_cast<uint32_t>(code.paramNames.size());
+    info.thunk = addFunction(param.name.text);
+    info.file = &file;
+    info.valueRange = param.value->range;
+    if (param.choices)
+      info.choices = addFunction(param.name.text);
+    params.push_back(std::move(info));
     code.paramNames.push_back(param.name.text.str());
   }
   for (const ast::Function &function : file.functions) {
@@ -132,8 +142,11 @@ void Compiler::compile() {
   for (const auto &file : modules.files)
     declare(*file);
   declaresStandard = false;
-  for (ParamInfo &param : params)
+  for (ParamInfo &param : params) {
     BodyCompiler(*this, param.thunk, BodyCompiler::Kind::Param).param(*param.syntax->value, param.type);
+    if (param.choices)
+      BodyCompiler(*this, *param.choices, BodyCompiler::Kind::Param).choices(*param.syntax->choices, param.type);
+  }
   for (FunctionInfo &info : functions) {
     compileDefaults(info.formals);
     compileFunction(info);
@@ -153,4 +166,6 @@ void Compiler::redefine(ParamInfo &param, const ast::Expr &value, const std::str
   uint32_t thunk = addFunction(param.syntax->name.text);
   BodyCompiler(*this, thunk, BodyCompiler::Kind::Param).param(value, param.type, &define);
   param.thunk = thunk;
+  param.valueRange = value.range;
+  param.define = define;
 }

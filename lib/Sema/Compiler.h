@@ -7,6 +7,7 @@
 #include "gc3/Support/Diagnostics.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
+#include <optional>
 
 namespace gc3::sema {
 
@@ -43,13 +44,16 @@ struct ParamInfo {
   uint32_t slot = 0;  ///< index in Bytecode::paramNames
   uint32_t thunk = 0; ///< the function that computes the value
   const ast::File *file = nullptr;
+  std::optional<uint32_t> choices; ///< the function that computes the list of possible values
+  SourceRange valueRange;          ///< place of the value: of the default, or of a -D
+  std::string define;              ///< the -D that sets the value; empty: the value is the default
 };
 
 struct ProgramCode {
   const ast::Program *syntax = nullptr;
   uint32_t header = 0; ///< builds the collective and reads the settings
   uint32_t body = 0;
-  ir::Protocol protocol = ir::Protocol::Simple;
+  bool allowsGaps = false;
   std::vector<std::string> scratchNames;
 };
 

@@ -295,6 +295,7 @@ bool Machine::loop() {
       break;
     case Op::SetSizes:
     case Op::SetInstances:
+    case Op::SetProtocol:
       if (!settingInstruction(in))
         return false;
       break;

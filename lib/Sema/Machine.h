@@ -20,6 +20,7 @@ struct ProgramSettings {
   uint64_t minBytes = 0;
   uint64_t maxBytes = ir::ProgramInfo::NoLimit;
   int64_t instances = 1;
+  ir::Protocol protocol = ir::Protocol::Simple;
   SourceRange sizesRange;
   SourceRange instancesRange;
 };
@@ -51,6 +52,8 @@ public:
   /// Return the result of the last run, which is in register 0 of its file.
   int64_t numberResult() const { return ints[0]; }
   const ListRef &listResult() const { return lists[0]; }
+  /// Returns the text of a param's value, or of a list.
+  std::string text(Type type, const ParamValue &value);
   void beginProgram();
 
 private:

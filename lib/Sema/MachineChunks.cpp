@@ -163,6 +163,10 @@ bool Machine::directiveOf(const PlaceOperands &place, SourceRange site, uint32_t
 }
 
 bool Machine::settingInstruction(const Instruction &in) {
+  if (in.op == Op::SetProtocol) {
+    settings.protocol = static_cast<ir::Protocol>(numbers[in.a]);
+    return true;
+  }
   if (in.op == Op::SetInstances) {
     int64_t value = numbers[in.a];
     if (value < 1 || value > MaxParallel)

@@ -118,6 +118,8 @@ static std::string formatNumber(Type type, int64_t value, const StringPool &stri
     return value ? "true" : "false";
   if (type.is(Type::String))
     return strings[value].str();
+  if (type.is(Type::Protocol))
+    return ir::name(static_cast<ir::Protocol>(value));
   if (!type.is(Type::Buffer))
     return std::to_string(value);
   if (program)
@@ -137,6 +139,14 @@ void Machine::formatList(std::string &text, Type element, const ListRef &list) {
       text += formatNumber(element, list.get()->ints[i], code.strings, program);
   }
   text += ']';
+}
+
+std::string Machine::text(Type type, const ParamValue &value) {
+  if (!type.isList())
+    return formatNumber(type, value.number, code.strings, nullptr);
+  std::string text;
+  formatList(text, type.element(), value.list);
+  return text;
 }
 
 std::string Machine::format(Type type, uint32_t reg) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes params. The value is a `-D` of the command line, else the default. A `-D` is an expression of the language,
-// except for a param of type string: its `-D` is the text itself.
+// except for a param of type string: its `-D` is the text itself. A param that lists its values must have one of them.
 #include "Stages.h"
 #include "gc3/Parse/Parse.h"
+#include <algorithm>
 
 using namespace gc3;
 using namespace gc3::sema;
@@ -48,19 +49,61 @@ void gc3::sema::applyDefines(Compiler &compiler, SourceManager &sources, Diagnos
   }
 }
 
-bool gc3::sema::runParams(const Compiler &compiler, Machine &machine) {
-  bool good = true;
-  for (const ParamInfo &param : compiler.params) {
-    ParamValue &value = machine.params[param.slot];
-    if (!good || !machine.run(param.thunk)) {
-      good = false;
-      continue;
-    }
-    value.known = true;
-    if (param.type.isList())
-      value.list = machine.listResult();
-    else
-      value.number = machine.numberResult();
+/// Returns the result of the last run, which computed a value of the type.
+static ParamValue resultOf(const Machine &machine, Type type) {
+  ParamValue value;
+  value.known = true;
+  if (type.isList())
+    value.list = machine.listResult();
+  else
+    value.number = machine.numberResult();
+  return value;
+}
+
+static bool isAmong(const ListRef &choices, Type type, const ParamValue &value) {
+  if (choices.size() == 0)
+    return false;
+  const List &list = *choices.get();
+  if (type.isList())
+    return std::any_of(list.lists.begin(), list.lists.end(),
+                       [&](const ListRef &each) { return equal(each, value.list); });
+  return std::find(list.ints.begin(), list.ints.end(), value.number) != list.ints.end();
+}
+
+/// Reports that the value of a param is not in the list of its values.
+static void reportChoice(const ParamInfo &param, const ParamValue &value, const ParamValue &choices, Machine &machine,
+                         Diagnostics &diags) {
+  const std::string name = "param '" + param.syntax->name.text.str() + "'";
+  const std::string list = machine.text(param.type.list(), choices);
+  if (param.define.empty())
+    diags.error(DiagId::BadParamValue, param.valueRange,
+                "the default of " + name + " is " + machine.text(param.type, value) + ", which is not in " + list);
+  else
+    diags.error(DiagId::BadParamValue, param.valueRange, "'-D " + param.define + "': " + name + " must be in " + list)
+        .note(param.syntax->choices->range, "its values are listed here");
+}
+
+/// Computes the param's value, and the list of its values if it has one. Returns false if one of them can't be
+/// computed. Reports a value that is not in the list, and returns true.
+static bool runParam(const ParamInfo &param, Machine &machine, Diagnostics &diags) {
+  ParamValue choices;
+  if (param.choices) {
+    if (!machine.run(*param.choices))
+      return false;
+    choices = resultOf(machine, param.type.list());
   }
-  return good;
+  if (!machine.run(param.thunk))
+    return false;
+  ParamValue &value = machine.params[param.slot];
+  value = resultOf(machine, param.type);
+  if (param.choices && !isAmong(choices.list, param.type, value))
+    reportChoice(param, value, choices, machine, diags);
+  return true;
+}
+
+bool gc3::sema::runParams(const Compiler &compiler, Machine &machine, Diagnostics &diags) {
+  for (const ParamInfo &param : compiler.params)
+    if (!runParam(param, machine, diags))
+      return false;
+  return !diags.hasErrors();
 }

@@ -11,8 +11,8 @@ namespace gc3::sema {
 void applyDefines(Compiler &compiler, SourceManager &sources, Diagnostics &diags, const SemaOptions &options,
                   std::vector<std::unique_ptr<const ast::LoneExpression>> &trees);
 
-/// Computes the params in their order. Returns false after an error.
-bool runParams(const Compiler &compiler, Machine &machine);
+/// Computes the params in their order. Returns false after an error, such as a value that a param does not list.
+bool runParams(const Compiler &compiler, Machine &machine, Diagnostics &diags);
 
 /// Compares the traced contents of the outputs with the promises of the collective, and reports differences.
 void checkPostcondition(const ir::ProgramInfo &info, const std::vector<ChunkHash> &valueHashes, Tracer &tracer,

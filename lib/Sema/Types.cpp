@@ -5,7 +5,8 @@
 using namespace gc3::sema;
 
 std::string gc3::sema::str(Type type) {
-  static constexpr const char *names[] = {"an error", "nothing", "int", "bool", "string", "buffer", "chunk", "..."};
+  static constexpr const char *names[] = {"an error", "nothing",  "int",   "bool", "string",
+                                          "buffer",   "protocol", "chunk", "..."};
   return std::string(type.depth, '[') + names[type.base] + std::string(type.depth, ']');
 }
 

@@ -6,7 +6,7 @@
 
 namespace gc3::sema {
 
-/// Register file for values of a type. Ints, bools, strings and buffers are numbers in the file Int.
+/// Register file for values of a type. Ints, bools, strings, buffers and protocols are numbers in the file Int.
 enum class File : uint8_t { Int, Chunk, List };
 inline constexpr unsigned FileCount = 3;
 
@@ -19,6 +19,7 @@ struct Type {
     Bool,
     String,
     Buffer,
+    Protocol,
     Chunk,
     Unknown, ///< element type of `[]`
   };

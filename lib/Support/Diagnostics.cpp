@@ -54,6 +54,7 @@ static constexpr std::string_view diagNames[] = {
     "postcondition",
     "no-program",
     "sizes-overlap",
+    "sizes-gap",
     "two-meanings",
     "not-standard",
     "bad-directive",
@@ -75,6 +76,15 @@ static_assert(std::size(diagNames) == static_cast<size_t>(DiagId::Count));
 
 std::string_view gc3::name(DiagId id) {
   return diagNames[static_cast<size_t>(id)];
+}
+
+std::string_view gc3::name(Severity severity) {
+  switch (severity) {
+  case Severity::Error: return "error";
+  case Severity::Warning: return "warning";
+  case Severity::Remark: return "remark";
+  }
+  return {};
 }
 
 /// Returns true if the byte continues a UTF-8 character.
@@ -111,6 +121,10 @@ Diagnostic &Diagnostics::error(DiagId id, SourceRange range, const std::string &
   recorded.insert(std::move(key));
   ++errors;
   return records.emplace_back(dropped);
+}
+
+Diagnostic &Diagnostics::warning(DiagId id, SourceRange range, const std::string &message) {
+  return records.emplace_back(Diagnostic{id, Severity::Warning, range, cutMessage(message), {}});
 }
 
 Diagnostic &Diagnostics::remark(SourceRange range, const std::string &message) {
@@ -173,14 +187,21 @@ static void printOne(llvm::raw_ostream &out, const SourceManager &sources, llvm:
     diagnostic.print(nullptr, out, colors);
 }
 
+static llvm::SourceMgr::DiagKind kindOf(Severity severity) {
+  switch (severity) {
+  case Severity::Error: return llvm::SourceMgr::DK_Error;
+  case Severity::Warning: return llvm::SourceMgr::DK_Warning;
+  case Severity::Remark: return llvm::SourceMgr::DK_Remark;
+  }
+  return {};
+}
+
 void Diagnostics::print(llvm::raw_ostream &out, bool colors) const {
   for (const Diagnostic &record : records) {
-    bool isError = record.severity == Severity::Error;
     std::string message = record.message;
-    if (isError)
+    if (record.severity != Severity::Remark)
       message += " [" + std::string(name(record.id)) + "]";
-    printOne(out, sources, isError ? llvm::SourceMgr::DK_Error : llvm::SourceMgr::DK_Remark, record.range, message,
-             colors);
+    printOne(out, sources, kindOf(record.severity), record.range, message, colors);
     for (const Note &note : record.notes)
       printOne(out, sources, llvm::SourceMgr::DK_Note, note.range, note.message, colors);
   }

@@ -79,8 +79,7 @@ void Printer::print(llvm::StringRef severity, llvm::StringRef id, SourceRange ra
 void Diagnostics::printJson(llvm::raw_ostream &out, std::string_view input) const {
   Printer printer(out, sources, input);
   for (const Diagnostic &record : records)
-    printer.print(record.severity == Severity::Error ? "error" : "remark", name(record.id), record.range,
-                  record.message, record.notes);
+    printer.print(name(record.severity), name(record.id), record.range, record.message, record.notes);
   if (omitted != 0)
     printer.print("note", "error-limit", {}, std::to_string(omitted) + " more not shown; --error-limit shows more", {});
 }

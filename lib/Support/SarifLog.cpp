@@ -115,7 +115,7 @@ void SarifLog::result(const Diagnostic &record, const SourceManager &sources, st
   json.object([&] {
     member("ruleId", name(record.id));
     number("ruleIndex", ruleIndex(record.id));
-    member("level", record.severity == Severity::Error ? "error" : "note");
+    member("level", record.severity == Severity::Remark ? "note" : name(record.severity));
     text("message", record.message);
     json.key("locations");
     json.array([&] {

@@ -18,7 +18,7 @@ class Generator:
     def __init__(self, source):
         self.random = source
         self.channels = source.choice([1, 2, 4])
-        self.pins = source.random() < 0.08
+        self.pins = source.random() < 0.12
 
     def chance(self, probability):
         return self.random.random() < probability
@@ -26,7 +26,7 @@ class Generator:
     def program(self):
         program = self.standard() if self.chance(0.5) else self.custom()
         settings = {"protocol": self.random.choice(["Simple", "Simple", "LL", "LL128"])}
-        if self.chance(0.12) and not self.pins:
+        if self.chance(0.12):
             settings["instances"] = self.random.choice([2, 3])
         return dataclasses.replace(program, **settings)
 
@@ -130,7 +130,7 @@ class Generator:
             position += run
             if depth == 3 or self.chance(0.7):
                 result += part
-            elif self.chance(0.5) and not self.pins and instances <= 6:
+            elif self.chance(0.5) and instances <= 6:
                 number = self.random.choice([1, 2, 2, 3, 4])
                 result.append(Block("parallelize", number, tuple(self.dress(part, depth + 1, instances * number))))
             else:

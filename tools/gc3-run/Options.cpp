@@ -192,6 +192,11 @@ constexpr Option optionTable[] = {
        o.trace = v;
        return !v.empty();
      }},
+    {"", "--trace-sizes", "N|all", "with --trace: trace the first N sizes of each collective, at least 1 (default 1)",
+     [](auto &v, Options &o) {
+       o.tracedSizes = UINT64_MAX;
+       return v == "all" || store(v, o.tracedSizes, 1);
+     }},
     {"", "--backend", "host|cuda", "where to run (default host); cuda: on the current GPU, in builds with CUDA",
      [](auto &v, Options &o) {
        o.onGpu = v == "cuda";
@@ -298,6 +303,7 @@ const char *typeName(gc3DataType_t type) {
 
 Action parseOptions(int argc, char **argv, Options &options) {
   const Option *forHost = nullptr, *forCuda = nullptr; // given options that work only with this backend
+  bool choosesTracedSizes = false;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
     if (printFor(word))
@@ -321,6 +327,7 @@ Action parseOptions(int argc, char **argv, Options &options) {
       return complain("option '" + name + "' needs a value: " + option->value);
     if (option->backend != Backend::Any)
       (option->backend == Backend::Host ? forHost : forCuda) = option;
+    choosesTracedSizes |= name == "--trace-sizes";
     std::string value = equals == std::string::npos ? argv[i] : word.substr(equals + 1);
     if (!option->set(value, options)) {
       if (name == "--backend" && value != "host")
@@ -334,6 +341,8 @@ Action parseOptions(int argc, char **argv, Options &options) {
   if (const Option *misplaced = options.onGpu ? forHost : forCuda)
     return complain(std::string("option '") + misplaced->longName + "' has no effect with --backend " +
                     (options.onGpu ? "cuda" : "host"));
+  if (choosesTracedSizes && options.trace.empty())
+    return complain("option '--trace-sizes' has no effect without --trace FILE");
   options.quiet |= options.json == "-";
   if (options.minBytes > options.maxBytes)
     return complain("there are no sizes from " + std::to_string(options.minBytes) + " to " +

@@ -32,9 +32,10 @@ struct Options {
   bool onGpu = false;       ///< true: all ranks run on the current GPU; false: on the host
   uint64_t ranksPerGpu = 0; ///< 0: all ranks of the program
   gc3HostConfig_t host = GC3_HOST_CONFIG_INITIALIZER;
-  bool quiet = false; ///< true: print no table
-  std::string json;   ///< a file, or - for standard output; empty: none
-  std::string trace;  ///< a file; empty: none
+  bool quiet = false;       ///< true: print no table
+  std::string json;         ///< a file, or - for standard output; empty: none
+  std::string trace;        ///< a file; empty: none
+  uint64_t tracedSizes = 1; ///< with `trace`: the number of sizes, for each collective and type, whose calls are traced
 };
 
 /// What main() does after parsing.

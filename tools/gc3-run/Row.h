@@ -55,6 +55,8 @@ public:
   void skipped(const std::string &collective, int ranks, uint64_t first, uint64_t last) const;
   void row(const Row &row) const;
   void footer(const Summary &summary) const;
+  /// Prints the size of a trace file that has been written. `isPartial` is true if it lacks sizes of the table.
+  void trace(const std::string &path, bool isPartial) const;
 
 private:
   const Options &options;

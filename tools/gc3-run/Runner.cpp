@@ -6,13 +6,19 @@
 #include "gc3/Common/StandardCollective.h"
 
 #include "core/Identity.h"
+#include "trace/TraceFile.h"
 
 namespace gc3::run {
 
 Runner::~Runner() {
+  destroyCommunicators();
+  gc3BundleFree(bundle);
+}
+
+void Runner::destroyCommunicators() {
   for (gc3Comm_t comm : comms)
     gc3CommDestroy(comm);
-  gc3BundleFree(bundle);
+  comms.clear();
 }
 
 std::string Runner::lastError(const char *what, gc3Result_t result, gc3Comm_t comm) const {
@@ -141,12 +147,12 @@ std::string Runner::checkSizes() const {
   return "no program is selected for these sizes; --program runs one at any size; the bundle has:" + listPrograms();
 }
 
-std::string Runner::communicators(int ranks) {
-  for (gc3Comm_t comm : comms)
-    gc3CommDestroy(comm);
+std::string Runner::communicators(int ranks, bool isTraced) {
+  destroyCommunicators();
   comms.assign(static_cast<size_t>(ranks), nullptr);
   gc3Result_t result = gc3Success;
-  const char *trace = options.trace.empty() ? nullptr : options.trace.c_str();
+  areTraced = isTraced;
+  const char *trace = isTraced ? options.trace.c_str() : nullptr;
   if (options.onGpu) {
     if (options.ranksPerGpu != 0 && options.ranksPerGpu != static_cast<uint64_t>(ranks))
       return "programs on " + std::to_string(ranks) + " ranks do not run with " + std::to_string(options.ranksPerGpu) +
@@ -236,8 +242,15 @@ const Postcondition *Runner::postcondition(int program, std::string &problem) {
   return known.get();
 }
 
+/// Traces the first sizes of a collective only, because a trace has some 200 bytes for each instruction, tile and call.
+std::string Runner::chooseTrace(int ranks, uint64_t sizesBefore) {
+  const bool isTraced = !options.trace.empty() && sizesBefore < options.tracedSizes;
+  leavesTraceOut |= !options.trace.empty() && !isTraced;
+  return isTraced == areTraced ? "" : communicators(ranks, isTraced);
+}
+
 std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
-  if (std::string problem = communicators(group.ranks); !problem.empty())
+  if (std::string problem = communicators(group.ranks, !options.trace.empty()); !problem.empty())
     return problem;
   table.group(group.collective, group.ranks, group.root);
   std::optional<std::pair<uint64_t, uint64_t>> skipped; // first and last of adjacent sizes without a program
@@ -249,6 +262,7 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
   for (gc3DataType_t type : options.types) {
     size_t size = core::elementSize(static_cast<core::ElementType>(type));
     std::string problem;
+    uint64_t sizesRun = 0;
     for (uint64_t count : wantedCounts(group, size, problem)) {
       Shape shape;
       if (problem = shapeOf(group.programs[0], count, size, shape); !problem.empty())
@@ -260,6 +274,8 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
         continue;
       }
       reportSkipped();
+      if (problem = chooseTrace(group.ranks, sizesRun++); !problem.empty())
+        return problem;
       const Postcondition *post = postcondition(*program, problem);
       if (!post)
         return problem;
@@ -336,6 +352,9 @@ std::string Runner::runAll(Summary &summary) {
     if (std::string problem = runGroup(group, summary); !problem.empty())
       return problem;
   table.footer(summary);
+  destroyCommunicators(); // writes the trace
+  if (trace::TraceFile *file = options.trace.empty() ? nullptr : trace::TraceFile::named(options.trace))
+    table.trace(file->path(), leavesTraceOut);
   return {};
 }
 

@@ -70,7 +70,12 @@ private:
 
   std::string shapeOf(int program, uint64_t count, size_t elementSize, Shape &shape) const;
   std::optional<int> dispatch(const ProgramGroup &group, uint64_t bytes) const;
-  std::string communicators(int ranks);
+  /// Creates the communicators of the next calls, with or without a trace. Destroys earlier ones, which writes their
+  /// events to the trace.
+  std::string communicators(int ranks, bool isTraced);
+  void destroyCommunicators();
+  /// Prepares the communicators for rows of one size, after `sizesBefore` sizes of the same collective and type.
+  std::string chooseTrace(int ranks, uint64_t sizesBefore);
   const Postcondition *postcondition(int program, std::string &problem);
   std::vector<uint64_t> wantedCounts(const ProgramGroup &group, size_t elementSize, std::string &problem) const;
   int64_t inPlaceOffset(const Row &row, const Shape &shape, uint32_t rank) const;
@@ -82,6 +87,8 @@ private:
   std::unique_ptr<bundle::BundleFile> file; ///< opened for its Check sections
   std::vector<ProgramGroup> groups;
   std::vector<gc3Comm_t> comms;
+  bool areTraced = false;      ///< true if the calls of `comms` are traced
+  bool leavesTraceOut = false; ///< true if some size was not traced although a trace was requested
   std::map<int, std::unique_ptr<Postcondition>> postconditions;
   std::vector<host::Memory> inputs, outputs; ///< indexed by rank
   std::unique_ptr<Gpu> gpu;                  ///< null: calls are made on the host

@@ -6,6 +6,7 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 
 namespace gc3::run {
 
@@ -97,6 +98,19 @@ void Table::footer(const Summary &summary) const {
   std::printf("#\n# Out of bounds values : %" PRIu64 " %s\n", summary.wrong, summary.wrong == 0 ? "OK" : "FAILED");
   std::printf("# Avg bus bandwidth    : %g\n#\n", summary.averageBusBandwidth());
   std::fflush(stdout);
+}
+
+void Table::trace(const std::string &path, bool isPartial) const {
+  std::error_code error;
+  const uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (options.quiet || error) // a pipe has no size
+    return;
+  std::printf("# Trace                : %.1f MB in %s", static_cast<double>(bytes) / 1e6, path.c_str());
+  if (isPartial && options.tracedSizes == 1)
+    std::printf(", the first size only; --trace-sizes traces more");
+  else if (isPartial)
+    std::printf(", the first %" PRIu64 " sizes only", options.tracedSizes);
+  std::printf("\n#\n");
 }
 
 } // namespace gc3::run

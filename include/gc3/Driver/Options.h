@@ -14,13 +14,16 @@
 namespace gc3::driver {
 
 /// Output of gc3c. First the results of the stages, in their order, then the formats that gc3c makes from GC3-IR (Dot:
-/// from the IR that Options::graph names). With Verdict, gc3c writes only verdicts (--verify-only).
-enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle, MscclXml, Dot, Html, Verdict };
+/// from the IR that Options::graph names). With Cost, gc3c writes counts of messages and bytes (--cost). With Verdict,
+/// gc3c writes only verdicts (--verify-only).
+enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle, MscclXml, Dot, Html, Cost, Verdict };
 
 /// Format of the input. Compilation begins with the stage that reads this format.
 enum class From : uint8_t { Source, InstructionDag, GC3IR, MscclXml, Bundle };
 
 enum class VerifyMode : uint8_t { Fast, Exact, Off };
+
+enum class CostFormat : uint8_t { Text, Json };
 
 struct Options {
   std::string input;  ///< "-": standard input
@@ -33,6 +36,7 @@ struct Options {
                           ///< MscclCollective.h describes the format
   Emit emit = Emit::Bundle;
   emit::MscclDialect mscclDialect = emit::MscclDialect::Msccl;
+  CostFormat costFormat = CostFormat::Text;
   Emit graph = Emit::GC3IR; ///< the IR that Emit::Dot draws
   size_t maxPicture = 1000; ///< maximum number of nodes of a graph, or of steps and slots of a page
   bool dump = false;        ///< true: gc3c prints the input, which must be a bundle

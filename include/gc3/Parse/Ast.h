@@ -273,12 +273,13 @@ struct ScopeStmt : Stmt {
 
 struct ProtocolStmt : Stmt {
   static constexpr StmtKind Kind = StmtKind::Protocol;
-  Name protocol;
+  const Expr *value;
 };
 
 struct SizesStmt : Stmt {
   static constexpr StmtKind Kind = StmtKind::Sizes;
   const Expr *value;
+  bool orNccl;
 };
 
 struct InstancesStmt : Stmt {
@@ -320,7 +321,8 @@ const Node *dynAs(const Base *base) {
 struct Parameter {
   Name name;
   const TypeName *type;
-  const Expr *value; ///< the default, or null
+  const Expr *value;             ///< the default, or null
+  const Expr *choices = nullptr; ///< of a param: the list of its possible values, or null
 };
 
 struct Import {

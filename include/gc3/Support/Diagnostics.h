@@ -17,7 +17,10 @@ class raw_ostream;
 
 namespace gc3 {
 
-enum class Severity : uint8_t { Error, Remark };
+enum class Severity : uint8_t { Error, Warning, Remark };
+
+/// Returns "error", "warning" or "remark".
+std::string_view name(Severity severity);
 
 /// Stable ids. `name` returns the spelling that is printed in brackets after the message; tests and users search for
 /// it. The table in Diagnostics.cpp must have the same order (a static_assert compares the counts).
@@ -72,6 +75,7 @@ enum class DiagId : uint8_t {
   // Programs
   NoProgram,
   SizesOverlap,
+  SizesGap,
   TwoMeanings,
   NotStandard,
   BadDirective,
@@ -131,6 +135,7 @@ public:
   /// reference. Records the same message at the same place only once. After the limit is reached, only counts further
   /// errors. The limit 0 means no limit.
   Diagnostic &error(DiagId id, SourceRange range, const std::string &message);
+  Diagnostic &warning(DiagId id, SourceRange range, const std::string &message);
   Diagnostic &remark(SourceRange range, const std::string &message);
 
   bool hasErrors() const { return errors != 0; }

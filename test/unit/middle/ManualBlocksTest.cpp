@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the scheduler with an independent model of manual thread blocks, on random programs: the scheduler accepts a
-// program exactly if the model finds a channel for each operation. Accepted programs meet their directives and run.
-// After an error, following its advice leads to a program that the scheduler accepts.
+// program exactly if the model finds a channel for each instance of each operation. Accepted programs meet their
+// directives and run. After an error, following its advice leads to a program that the scheduler accepts.
 #include "RandomProgram.h"
 #include "gc3/Lower/Lower.h"
 #include "gc3/Schedule/Schedule.h"
@@ -19,16 +19,22 @@ using gc3::test::text;
 
 namespace {
 
-/// Searches for a channel for each operation with a manual thread block, by backtracking. Other operations always find
-/// a channel: they have one that no thread block uses, or the connection of their directive's channel.
+/// Searches for a channel for each instance of each operation with a manual thread block, by backtracking. Other
+/// operations always find a channel: they have one that no thread block uses, or the connection of their directive's
+/// channel.
 class LegalityModel {
 public:
   explicit LegalityModel(const ir::ChunkDag &dag) {
-    for (const ir::ChunkOp &op : dag.ops) {
-      const ir::Directive &directive = dag.info->directives[op.directive];
-      if (op.kind != ir::ChunkOpKind::Start && (directive.sendThreadBlock >= 0 || directive.recvThreadBlock >= 0))
-        operations.push_back({op, directive});
-    }
+    for (uint32_t instance = 0; instance != 4; ++instance)
+      for (const ir::ChunkOp &op : dag.ops) {
+        const ir::Directive &directive = dag.info->directives[op.directive];
+        bool isManual = directive.sendThreadBlock >= 0 || directive.recvThreadBlock >= 0;
+        if (op.kind == ir::ChunkOpKind::Start || !isManual || instance >= directive.parallel)
+          continue;
+        operations.push_back({op, directive, instance});
+        if (directive.channel >= 0)
+          namedChannels.insert(named(directive.channel, instance));
+      }
   }
 
   bool canMeet() { return find(0, firstFree); }
@@ -37,14 +43,18 @@ private:
   struct Operation {
     ir::ChunkOp op;
     ir::Directive directive;
+    uint32_t instance;
   };
-  using Block = std::pair<uint32_t, int>; // rank and number
-  static constexpr int firstFree = 100;   // channels from here on are not named by any directive
+  using Block = std::tuple<uint32_t, int, uint32_t>; // rank, number, instance
+  static constexpr int firstFree = 100;              // channels from here on are not named by any directive
 
+  /// Channel 0 or 1 of instance j has the number 10 * j or 10 * j + 1.
+  static int named(int channel, uint32_t instance) { return static_cast<int>(10 * instance) + channel; }
   bool fits() const;
   bool find(size_t index, int freeChannels);
 
   std::vector<Operation> operations;
+  std::set<int> namedChannels;
   std::vector<int> channels; // by operation
 };
 
@@ -53,28 +63,35 @@ bool LegalityModel::fits() const {
   std::map<Block, std::set<int>> channelsOf;
   std::map<Block, std::set<uint32_t>> targetsOf, sourcesOf;
   std::map<std::tuple<uint32_t, uint32_t, int>, std::set<int>> sendersOf,
-      receiversOf; // by source, destination, channel
+      receiversOf;                               // by source, destination, channel
+  std::map<int, std::set<uint32_t>> instancesOf; // by channel
   for (size_t i = 0; i != channels.size(); ++i) {
-    const auto &[op, directive] = operations[i];
+    const auto &[op, directive, instance] = operations[i];
     if (op.srcRank == op.dstRank) {
-      channelsOf[{op.srcRank, std::max(directive.sendThreadBlock, directive.recvThreadBlock)}].insert(channels[i]);
+      Block block{op.srcRank, std::max(directive.sendThreadBlock, directive.recvThreadBlock), instance};
+      channelsOf[block].insert(channels[i]);
       continue;
     }
+    if (channels[i] < firstFree && (directive.channel >= 0 || directive.parallel != 1))
+      instancesOf[channels[i]].insert(static_cast<uint32_t>(channels[i]) / 10);
+    if (directive.parallel != 1)
+      instancesOf[channels[i]].insert(instance);
     if (int block = directive.sendThreadBlock; block >= 0) {
-      channelsOf[{op.srcRank, block}].insert(channels[i]);
-      targetsOf[{op.srcRank, block}].insert(op.dstRank);
+      channelsOf[{op.srcRank, block, instance}].insert(channels[i]);
+      targetsOf[{op.srcRank, block, instance}].insert(op.dstRank);
       sendersOf[{op.srcRank, op.dstRank, channels[i]}].insert(block);
     }
     if (int block = directive.recvThreadBlock; block >= 0) {
-      channelsOf[{op.dstRank, block}].insert(channels[i]);
-      sourcesOf[{op.dstRank, block}].insert(op.srcRank);
+      channelsOf[{op.dstRank, block, instance}].insert(channels[i]);
+      sourcesOf[{op.dstRank, block, instance}].insert(op.srcRank);
       receiversOf[{op.srcRank, op.dstRank, channels[i]}].insert(block);
     }
   }
   auto single = [](const auto &sets) {
     return std::all_of(sets.begin(), sets.end(), [](const auto &entry) { return entry.second.size() == 1; });
   };
-  return single(channelsOf) && single(targetsOf) && single(sourcesOf) && single(sendersOf) && single(receiversOf);
+  return single(channelsOf) && single(targetsOf) && single(sourcesOf) && single(sendersOf) && single(receiversOf) &&
+         single(instancesOf);
 }
 
 /// Tries all channels for operation `index` and the ones after it. The channels below `freeChannels` are in use.
@@ -82,10 +99,13 @@ bool LegalityModel::find(size_t index, int freeChannels) {
   if (index == operations.size())
     return true;
   std::vector<int> choices;
-  if (int named = operations[index].directive.channel; named >= 0) {
-    choices = {named};
+  const auto &[op, directive, instance] = operations[index];
+  if (directive.channel >= 0) {
+    choices = {named(directive.channel, instance)};
   } else {
-    choices = {0, 1};
+    for (int channel : namedChannels)
+      if (directive.parallel == 1 || static_cast<uint32_t>(channel) / 10 == instance)
+        choices.push_back(channel);
     for (int channel = firstFree; channel <= freeChannels; ++channel)
       choices.push_back(channel);
   }
@@ -136,31 +156,34 @@ static int manualBlock(const ir::ChunkDag &dag, const ir::ChunkOp &op, bool sour
   return source ? directive.sendThreadBlock : directive.recvThreadBlock;
 }
 
-/// Returns the index, on its rank, of the thread block with a manual number: manual blocks come first.
-static uint32_t indexOf(const ir::ChunkDag &dag, uint32_t rank, int number) {
-  std::set<int> lower;
+/// Returns the index, on its rank, of a copy of the thread block with a manual number: manual blocks come first.
+static uint32_t indexOf(const ir::ChunkDag &dag, uint32_t rank, int number, uint32_t instance) {
+  std::set<std::pair<int, uint32_t>> copies;
   for (const ir::ChunkOp &op : dag.ops) {
     if (op.kind == ir::ChunkOpKind::Start)
       continue;
-    if (op.srcRank == rank)
-      lower.insert(manualBlock(dag, op, true));
-    if (op.dstRank == rank)
-      lower.insert(manualBlock(dag, op, false));
+    for (uint32_t i = 0; i != dag.info->directives[op.directive].parallel; ++i) {
+      if (op.srcRank == rank)
+        copies.insert({manualBlock(dag, op, true), i});
+      if (op.dstRank == rank)
+        copies.insert({manualBlock(dag, op, false), i});
+    }
   }
-  return static_cast<uint32_t>(std::distance(lower.upper_bound(-1), lower.lower_bound(number)));
+  return static_cast<uint32_t>(std::distance(copies.lower_bound({0, 0}), copies.lower_bound({number, instance})));
 }
 
-/// Checks the thread block in which an operation ends, and the block that sends to it.
-static void checkBlock(const ir::ChunkDag &dag, const ir::Program &program, const ir::ChunkOp &op, uint32_t index) {
+/// Checks the thread block in which an instance of an operation ends, and the block that sends to it.
+static void checkBlock(const ir::ChunkDag &dag, const ir::Program &program, const ir::ChunkOp &op, uint32_t index,
+                       uint32_t instance) {
   const ir::ThreadBlock &block = program.threadBlocks[index];
   const bool local = op.srcRank == op.dstRank;
   const int own = manualBlock(dag, op, false);
   const int sending = manualBlock(dag, op, true);
   if (own >= 0) {
-    EXPECT_EQ(index - program.rankBegin[op.dstRank], indexOf(dag, op.dstRank, own));
+    EXPECT_EQ(index - program.rankBegin[op.dstRank], indexOf(dag, op.dstRank, own, instance));
   }
   const int channel = dag.info->directives[op.directive].channel;
-  if (channel >= 0 && (!local || own >= 0)) {
+  if (channel >= 0 && instance == 0 && (!local || own >= 0)) {
     EXPECT_EQ(block.channel, static_cast<uint32_t>(channel));
   }
   if (local || sending < 0)
@@ -168,9 +191,24 @@ static void checkBlock(const ir::ChunkDag &dag, const ir::Program &program, cons
   for (uint32_t other = program.rankBegin[op.srcRank]; other != program.rankBegin[op.srcRank + 1]; ++other) {
     const ir::ThreadBlock &sender = program.threadBlocks[other];
     if (sender.channel == block.channel && sender.sendPeer == static_cast<int32_t>(op.dstRank)) {
-      EXPECT_EQ(other - program.rankBegin[op.srcRank], indexOf(dag, op.srcRank, sending));
+      EXPECT_EQ(other - program.rankBegin[op.srcRank], indexOf(dag, op.srcRank, sending, instance));
     }
   }
+}
+
+/// Returns the instance of the operation that the step runs, or nothing if the step does not store at the operation's
+/// place.
+static std::optional<uint32_t> instanceOf(const ir::ChunkDag &dag, const ir::Program &program, const ir::ChunkOp &op,
+                                          const ir::Step &step) {
+  const uint32_t parallel = dag.info->directives[op.directive].parallel;
+  if (parallel == 1)
+    return 0;
+  const uint32_t first = op.dstIndex * program.subdivision;
+  const uint32_t count = op.count * program.subdivision;
+  if (!common::writesDst(step.opcode) || step.dstBuffer != op.dstBuffer || step.dstIndex < first ||
+      step.dstIndex >= first + count)
+    return std::nullopt;
+  return (step.dstIndex - first) / (count / parallel);
 }
 
 /// Checks the blocks of an operation's steps. They have its site. A fused step has the site of the operation that it
@@ -180,8 +218,10 @@ static void checkOperation(const ir::ChunkDag &dag, const ir::Program &program, 
     const ir::ThreadBlock &block = program.threadBlocks[index];
     for (uint32_t i = block.firstStep; i != block.firstStep + block.stepCount; ++i) {
       const ir::Step &step = program.steps[i];
-      if (step.site == op.site && (op.srcRank == op.dstRank || common::receives(step.opcode)))
-        checkBlock(dag, program, op, index);
+      if (step.site != op.site || (op.srcRank != op.dstRank && !common::receives(step.opcode)))
+        continue;
+      if (std::optional<uint32_t> instance = instanceOf(dag, program, op, step))
+        checkBlock(dag, program, op, index, *instance);
     }
   }
 }
@@ -285,18 +325,21 @@ static void checkProgram(ir::ChunkDag &dag, bool fuse, std::mt19937_64 &random, 
 
 namespace {
 
-class ManualBlocks : public testing::TestWithParam<std::tuple<uint32_t, bool, bool>> {};
+class ManualBlocks : public testing::TestWithParam<std::tuple<uint32_t, bool, bool, bool>> {};
 
 } // namespace
 
 TEST_P(ManualBlocks, areAcceptedExactlyIfAModelCanMeetThem) {
-  auto [maxRanks, channels, fuse] = GetParam();
-  std::mt19937_64 random(maxRanks * 4 + channels * 2 + fuse);
+  auto [maxRanks, channels, fuse, instances] = GetParam();
+  std::mt19937_64 random(maxRanks * 8 + channels * 4 + fuse * 2 + instances);
   Totals totals;
   const uint32_t programs = std::getenv("GC3_DEEP") ? 100000 : 3000;
   for (uint32_t i = 0; i != programs; ++i) {
-    ir::ChunkDag dag = test::randomProgram(
-        random, {.maxRanks = maxRanks, .operations = 2 + i % 10, .manualBlocks = true, .channels = channels});
+    ir::ChunkDag dag = test::randomProgram(random, {.maxRanks = maxRanks,
+                                                    .operations = 2 + i % 10,
+                                                    .manualBlocks = true,
+                                                    .channels = channels,
+                                                    .instances = instances});
     ASSERT_NO_FATAL_FAILURE(checkProgram(dag, fuse, random, totals));
   }
   EXPECT_GT(totals.accepted, 1000u);
@@ -305,4 +348,4 @@ TEST_P(ManualBlocks, areAcceptedExactlyIfAModelCanMeetThem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ManualBlocks,
-                         testing::Combine(testing::Values(2, 3, 5), testing::Bool(), testing::Bool()));
+                         testing::Combine(testing::Values(2, 3, 5), testing::Bool(), testing::Bool(), testing::Bool()));

@@ -95,6 +95,8 @@ uint32_t Generator::addManualBlocks() {
     directive.sendThreadBlock = static_cast<int32_t>(below(3));
   if (below(5) < 2)
     directive.recvThreadBlock = static_cast<int32_t>(below(3));
+  if (options.instances && below(3) == 0)
+    directive.parallel = 1 + below(3);
   info->directives.push_back(directive);
   return static_cast<uint32_t>(info->directives.size() - 1);
 }

@@ -16,6 +16,7 @@ struct RandomOptions {
   bool directives = true;
   bool manualBlocks = false; ///< each operation has directives of its own, and many have manual thread blocks
   bool channels = true;      ///< directives can name channels
+  bool instances = false;    ///< operations with directives of their own can have parallel instances
 };
 
 /// Returns a Chunk DAG of random valid operations. Its postcondition is the result of these operations. The site of

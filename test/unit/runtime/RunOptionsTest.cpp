@@ -122,7 +122,7 @@ TEST(Run, CommandLine) {
   };
   Options options;
   EXPECT_EQ(parse({"b", "-b", "2K", "-e", "3MB", "-d", "half,int8", "-o", "all", "--inplace=1", "--count", "0,7",
-                   "--trace=t"},
+                   "--trace=t", "--trace-sizes", "3"},
                   options)
                 .first,
             Action::Run);
@@ -134,6 +134,7 @@ TEST(Run, CommandLine) {
   EXPECT_EQ(options.types, (std::vector<gc3DataType_t>{gc3Float16, gc3Int8}));
   EXPECT_EQ(options.ops.size(), 6u);
   EXPECT_EQ(options.trace, "t");
+  EXPECT_EQ(options.tracedSizes, 3u);
   EXPECT_FALSE(options.outOfPlace);
   EXPECT_EQ(options.counts, (std::vector<uint64_t>{0, 7}));
   for (const std::vector<std::string> &words :

@@ -58,6 +58,7 @@ def programs():
     yield "parallel instances that don't fit", BODY.format("".join(f"parallelize ({n}) {{ {COPY} }}" for n in (65521, 65519, 65497)))
     yield "channels", BODY.format("for i in 0..65536 { chunk(0, input, 0).copy(1, scratch, i, ch = i); }")
     yield "thread blocks", BODY.format("for i in 0..1000000 { chunk(0, input, 0).copy(1, scratch, i, sendtb = i % 65536); }")
+    yield "copies of thread blocks", BODY.format("parallelize (65536) { for i in 0..200 { chunk(0, input, 0).copy(0, scratch, i, sendtb = i); } }")
     yield "cuts of a chain", WALK
     yield "conflicts with one message", BODY.format(CONFLICTS.format(65535))
     yield "conflicts with many messages", BODY.format(CONFLICTS.format("60000 + i % 5000"))
