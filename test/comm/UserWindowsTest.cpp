@@ -243,6 +243,16 @@ TEST(UserWindows, SmallCallsDoNotCompare) {
   EXPECT_GT(world.placeOf(0), Place::Nowhere);
 }
 
+TEST(UserWindows, ProgramsWithFlagsDoNotCompare) {
+  FakeCuda fake;
+  FakeNccl nccl(fake);
+  for (kernel::Protocol protocol : {kernel::Protocol::LL, kernel::Protocol::LL128}) {
+    WindowedWorld world(fake, nccl, {under(protocol, allGather(3, false))});
+    EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
+    EXPECT_EQ(world.placeOf(0), Place::NotCompared);
+  }
+}
+
 TEST(UserWindows, UsersCanKeepSlots) {
   FakeCuda fake;
   FakeNccl nccl(fake);
