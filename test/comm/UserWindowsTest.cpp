@@ -166,6 +166,22 @@ TEST(UserWindows, WithoutWindowsThereAreSlots) {
   }
 }
 
+/// Before NCCL 2.29.2, a window's rank in its team shows whether gc3 would compute the right addresses.
+TEST(UserWindows, OfAnotherTeamAreNotUsed) {
+  FakeCuda fake;
+  FakeNccl nccl(fake);
+  WindowedWorld world(fake, nccl, {allGather(3, false)});
+  for (size_t rank : {0, 1, 2})
+    world.ranks[rank]->windows().remove(world.handles[rank]);
+  world.deregisterWindows();
+  nccl.teamSize = 1;
+  world.addWindows();
+  nccl.teamSize = 0;
+  EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
+  EXPECT_EQ(world.placeOf(1), Place::Nowhere);
+  EXPECT_EQ(world.placeOf(2), Place::Nowhere);
+}
+
 /// If a rank does not find the addresses of its peers, it uses slots, and the others send directly to each other.
 TEST(UserWindows, OneRankCanLackAddresses) {
   FakeCuda fake;
@@ -225,6 +241,16 @@ TEST(UserWindows, SmallCallsDoNotCompare) {
   EXPECT_EQ(world.placeOf(0), Place::NotCompared);
   EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
   EXPECT_GT(world.placeOf(0), Place::Nowhere);
+}
+
+TEST(UserWindows, ProgramsWithFlagsDoNotCompare) {
+  FakeCuda fake;
+  FakeNccl nccl(fake);
+  for (kernel::Protocol protocol : {kernel::Protocol::LL, kernel::Protocol::LL128}) {
+    WindowedWorld world(fake, nccl, {under(protocol, allGather(3, false))});
+    EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
+    EXPECT_EQ(world.placeOf(0), Place::NotCompared);
+  }
 }
 
 TEST(UserWindows, UsersCanKeepSlots) {

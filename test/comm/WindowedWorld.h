@@ -28,23 +28,44 @@ public:
                 const cuda::Options &options, FakeNccl::Windows windows = FakeNccl::Windows::Real)
       : CommWorld(cuda, nccl, std::move(bundle), options), windows(windows) {
     EXPECT_EQ(joinProblem(), "");
+    allocate();
     addWindows();
   }
   ~WindowedWorld() {
     endAll(ranks);
-    nccl.windows = windows;
-    for (size_t rank = 0; rank < comms.size(); ++rank) {
-      if (handles[rank])
-        applicationCall<ncclapi::signature::CommWindowDeregister>("CommWindowDeregister", comms[rank], handles[rank]);
-      applicationCall<ncclapi::signature::MemFree>("MemFree", memory[rank]);
-    }
-    nccl.windows = FakeNccl::Windows::Real;
+    deregisterWindows();
+    for (void *allocated : memory)
+      applicationCall<ncclapi::signature::MemFree>("MemFree", allocated);
   }
 
   /// Makes a rank's windows with gc3 consist of the bytes from `begin` to `end` of its window.
   void replaceWindow(size_t rank, size_t begin, size_t end) {
     ranks[rank]->windows().remove(handles[rank]);
     ranks[rank]->windows().add(handles[rank], static_cast<std::byte *>(memory[rank]) + begin, end - begin);
+  }
+
+  /// Registers the memory of all ranks, and adds the windows.
+  void addWindows() {
+    handles.resize(comms.size());
+    nccl.windows = windows;
+    applicationCall<ncclapi::signature::GroupStart>("GroupStart");
+    for (size_t rank = 0; rank < comms.size(); ++rank)
+      applicationCall<ncclapi::signature::CommWindowRegister>("CommWindowRegister", comms[rank], memory[rank],
+                                                              windowBytes, &handles[rank], 0);
+    applicationCall<ncclapi::signature::GroupEnd>("GroupEnd");
+    nccl.windows = FakeNccl::Windows::Real;
+    std::vector<std::thread> threads; // with GC3_SWITCH, a rank waits for the others
+    for (size_t rank = 0; rank < comms.size(); ++rank)
+      threads.emplace_back([=, this] { ranks[rank]->windows().add(handles[rank], memory[rank], windowBytes); });
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+  void deregisterWindows() {
+    nccl.windows = windows;
+    for (size_t rank = 0; rank < comms.size(); ++rank)
+      if (handles[rank])
+        applicationCall<ncclapi::signature::CommWindowDeregister>("CommWindowDeregister", comms[rank], handles[rank]);
+    nccl.windows = FakeNccl::Windows::Real;
   }
 
   /// Returns the addresses at `offset` in the windows of all ranks.
@@ -109,25 +130,12 @@ private:
         << name;
   }
 
-  void addWindows() {
-    memory.resize(comms.size());
-    handles.resize(comms.size());
+  void allocate() {
     for (size_t rank = 0; rank < comms.size(); ++rank) {
       FakeCuda::currentDevice = static_cast<int>(rank) / nccl.ranksPerGpu;
-      applicationCall<ncclapi::signature::MemAlloc>("MemAlloc", &memory[rank], windowBytes);
+      memory.push_back(nullptr);
+      applicationCall<ncclapi::signature::MemAlloc>("MemAlloc", &memory.back(), windowBytes);
     }
-    nccl.windows = windows;
-    applicationCall<ncclapi::signature::GroupStart>("GroupStart");
-    for (size_t rank = 0; rank < comms.size(); ++rank)
-      applicationCall<ncclapi::signature::CommWindowRegister>("CommWindowRegister", comms[rank], memory[rank],
-                                                              windowBytes, &handles[rank], 0);
-    applicationCall<ncclapi::signature::GroupEnd>("GroupEnd");
-    nccl.windows = FakeNccl::Windows::Real;
-    std::vector<std::thread> threads; // with GC3_SWITCH, a rank waits for the others
-    for (size_t rank = 0; rank < comms.size(); ++rank)
-      threads.emplace_back([=, this] { ranks[rank]->windows().add(handles[rank], memory[rank], windowBytes); });
-    for (std::thread &thread : threads)
-      thread.join();
   }
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <optional>
+#include <set>
 
 using namespace gc3;
 using namespace gc3::test;
@@ -48,6 +49,10 @@ public:
     }
     EXPECT_EQ(sends, direct.count());
     EXPECT_EQ(arrivals, direct.count());
+    for (uint32_t rank = 0; rank < program->ranks(); ++rank) {
+      const std::span<const uint32_t> peers = direct.peers(rank);
+      EXPECT_EQ(std::set(peers.begin(), peers.end()).size(), peers.size()) << "a peer has one index";
+    }
   }
 
   std::string bytes;
