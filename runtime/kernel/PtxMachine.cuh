@@ -103,8 +103,8 @@ public:
   /// Stores a pack to all ranks, at an address of the switch.
   __device__ __forceinline__ void storeOverSwitch([[maybe_unused]] std::byte *at, [[maybe_unused]] const Pack &pack) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("multimem.st.weak.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(global(at)),
-                 "f"(part(pack.low)), "f"(part(pack.low >> 32)), "f"(part(pack.high)), "f"(part(pack.high >> 32))
+    asm volatile("multimem.st.weak.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(global(at)), "f"(part(pack.low)),
+                 "f"(part(pack.low >> 32)), "f"(part(pack.high)), "f"(part(pack.high >> 32))
                  : "memory");
 #else
     __trap();
@@ -126,8 +126,12 @@ public:
 
 private:
   /// Returns the low bits of a word as a register of the store over the switch, which exists only for floats.
-  static __device__ __forceinline__ float part(Word word) { return __uint_as_float(static_cast<uint32_t>(word)); }
-  static __device__ __forceinline__ size_t global(const void *at) { return __cvta_generic_to_global(at); }
+  static __device__ __forceinline__ float part(Word word) {
+    return __uint_as_float(static_cast<uint32_t>(word));
+  }
+  static __device__ __forceinline__ size_t global(const void *at) {
+    return __cvta_generic_to_global(at);
+  }
   /// Lets the compiler assume that the address is in global memory. Otherwise each access would determine at run time
   /// whether it is shared or local memory.
   template <typename T, typename Byte>

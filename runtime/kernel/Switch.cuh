@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions that access memory over the switch (PTX ISA, multimem; sm_90 and later), for the types and operations
-// that the switch reduces. The host launches no such kernel on other GPUs, and for no other operation.
+// The instructions that access memory over the switch (PTX ISA, multimem; sm_90 and later), for the types and
+// operations that the switch reduces. The host launches no such kernel on other GPUs, and for no other operation.
 #pragma once
 
 #include "kernel/Words.h"
