@@ -19,9 +19,9 @@ struct Nccl {
   GC3_NCCL_FOR_WINDOWS(GC3_LSA_FUNCTION)
 #undef GC3_LSA_FUNCTION
   signature::TeamLsa *TeamLsa = nullptr;
-  signature::GetLsaDevicePointer *GetLsaDevicePointer = nullptr; ///< null before devicePointerVersion
+  signature::GetLsaDevicePointer *GetLsaDevicePointer = nullptr;                 ///< null before devicePointerVersion
   signature::GetLsaMultimemDevicePointer *GetLsaMultimemDevicePointer = nullptr; ///< null before devicePointerVersion
-  signature::DevCommCreate *DevCommCreate = nullptr;             ///< this function and the next are for the GIN plugin
+  signature::DevCommCreate *DevCommCreate = nullptr; ///< this function and the next are for the GIN plugin
   signature::DevCommDestroy *DevCommDestroy = nullptr;
   // NOLINTEND(readability-identifier-naming)
 
