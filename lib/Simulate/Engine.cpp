@@ -23,7 +23,8 @@ Engine::Engine(const Workload &workload, const Fabric &fabric, Events *recorded)
       stepEnds(workload.steps.size()), hasTransfer(workload.blocks.size() + workload.connections.size()) {}
 
 /// Events at the same time are handled together, before rates are computed: many transfers of a symmetric program begin
-/// and end at once. Times that differ by rounding errors count as the same.
+/// and end at once. Times that differ by rounding errors count as the same. If many transfers share capacities, events
+/// within a short time are also handled together.
 bool Engine::run() {
   constexpr double sameTime = 1 + 1e-12;
   running = states.size();
@@ -36,7 +37,7 @@ bool Engine::run() {
       advance(block);
   }
   while (!queue.empty()) {
-    const double last = queue.time() * sameTime;
+    const double last = queue.time() * sameTime + sharing.patience();
     double now = 0;
     while (!queue.empty() && queue.time() <= last) {
       const uint32_t actor = queue.actor();

@@ -2,6 +2,7 @@
 #include "Sharing.h"
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <limits>
 
 namespace gc3::simulate {
@@ -92,62 +93,70 @@ void Sharing::reach() {
         reachResource(use.resource);
 }
 
-/// Returns the rate at which the first of the resources is full, if all open transfers have it.
-double Sharing::fillLevel() const {
-  double level = std::numeric_limits<double>::infinity();
-  for (uint32_t number : reachedResources)
-    level = std::min(level, resources[number].level());
-  return level;
+void Sharing::fix(uint32_t actor, double rate, uint32_t restrictedBy) {
+  fixed[actor] = {rate, restrictedBy, visits};
+  for (const ResourceUse &use : transfers[actor].uses)
+    resources[use.resource].free -= rate * use.weight, resources[use.resource].weights -= use.weight;
 }
 
-/// Computes the rates of the transfers reached. In each round, the open transfers rise to the lowest level: that of a
-/// full resource, or their own limit.
+/// Fixes the rates of all open transfers whose limit is at most `level`. Returns the smallest limit of the others.
+double Sharing::fixLimited(double level) {
+  size_t kept = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (uint32_t actor : open) {
+    const Transfer &transfer = transfers[actor];
+    if (fixed[actor].visit == visits)
+      continue;
+    if (transfer.limit <= level)
+      fix(actor, transfer.limit, transfer.limitedBy);
+    else
+      least = std::min(least, transfer.limit), open[kept++] = actor;
+  }
+  open.resize(kept);
+  return least;
+}
+
+/// Computes the rates of the transfers reached. All rise at the same pace. When a resource is full, its transfers keep
+/// their rate, and so does a transfer that reaches its own limit. The level of a resource, at which it is full, only
+/// rises while others are fixed. So the first one in the heap whose level is still the same is the next to be full.
 void Sharing::fill() {
+  const auto later = [](const Level &a, const Level &b) {
+    return a.rate > b.rate || (a.rate == b.rate && a.resource > b.resource);
+  };
+  levels.clear();
   for (uint32_t number : reachedResources) {
     State &resource = resources[number];
     resource.free = resource.capacity, resource.weights = 0;
     for (const auto &[actor, use] : resource.users)
       resource.weights += transfers[actor].uses[use].weight;
+    levels.push_back({resource.level(), number});
   }
+  std::make_heap(levels.begin(), levels.end(), later);
   open = reached;
-  for (double filled = 0; !open.empty();) {
-    const double level = std::max(filled, fillLevel()); // levels only rise, except by rounding errors
-    const auto isLimited = [&](uint32_t actor) { return transfers[actor].limit <= level; };
-    if (std::any_of(open.begin(), open.end(), isLimited)) {
-      fixIf(isLimited, [&](uint32_t actor) { return Fixed{transfers[actor].limit, transfers[actor].limitedBy}; });
-      continue;
-    }
-    filled = level;
-    for (uint32_t number : reachedResources)
-      resources[number].isFull = resources[number].level() <= level * (1 + tolerance);
-    const auto fullOf = [&](uint32_t actor) {
-      for (const ResourceUse &use : transfers[actor].uses)
-        if (resources[use.resource].isFull)
-          return use.resource;
-      return None;
-    };
-    fixIf([&](uint32_t actor) { return fullOf(actor) != None; },
-          [&](uint32_t actor) {
-            return Fixed{level, fullOf(actor)};
-          });
-    for (uint32_t number : reachedResources)
-      resources[number].isFull = false;
-  }
-}
-
-/// Fixes the rates of the open transfers for which `condition` is true.
-template <typename Condition, typename Rate>
-void Sharing::fixIf(Condition condition, Rate rate) {
-  size_t kept = 0;
-  for (uint32_t actor : open)
-    if (condition(actor)) {
-      fixed[actor] = rate(actor);
-      for (const ResourceUse &use : transfers[actor].uses)
-        resources[use.resource].free -= fixed[actor].rate * use.weight, resources[use.resource].weights -= use.weight;
+  double leastLimit = fixLimited(-1), filled = 0;
+  while (!levels.empty()) {
+    std::pop_heap(levels.begin(), levels.end(), later);
+    const Level next = levels.back();
+    levels.pop_back();
+    const State &resource = resources[next.resource];
+    if (resource.weights <= fewestWeights)
+      continue;                                              // no open transfer uses it
+    const double level = std::max(filled, resource.level()); // levels only rise, except by rounding errors
+    if (level > next.rate && !levels.empty() && level > levels.front().rate) {
+      levels.push_back({level, next.resource});
+      std::push_heap(levels.begin(), levels.end(), later);
+    } else if (leastLimit <= level) {
+      leastLimit = fixLimited(level);
+      levels.push_back({resource.level(), next.resource});
+      std::push_heap(levels.begin(), levels.end(), later);
     } else {
-      open[kept++] = actor;
+      filled = level;
+      for (const auto &[actor, use] : resource.users)
+        if (fixed[actor].visit != visits)
+          fix(actor, level, next.resource);
     }
-  open.resize(kept);
+  }
+  fixLimited(std::numeric_limits<double>::infinity());
 }
 
 /// Keeps in mind what restricted the transfer for the longest time since its rate last changed.
@@ -160,12 +169,25 @@ void Sharing::noteRate(Transfer &transfer, double now) {
 void Sharing::change(uint32_t actor, double now, std::vector<std::pair<uint32_t, double>> &ends) {
   Transfer &transfer = transfers[actor];
   const Fixed &next = fixed[actor];
-  if (next.rate == transfer.rate)
+  if (std::abs(next.rate - transfer.rate) <= tolerance * transfer.rate)
     return;
   noteRate(transfer, now);
   transfer.remaining = std::max(0.0, transfer.remaining - transfer.rate * (now - transfer.since));
   transfer.rate = next.rate, transfer.since = now, transfer.restrictedBy = next.restrictedBy;
   ends.push_back({actor, now + transfer.remaining / transfer.rate});
+}
+
+void Sharing::setPatience(double now) {
+  constexpr size_t many = 64;
+  constexpr double share = 0.02;
+  postponable = 0;
+  if (reached.size() <= many)
+    return;
+  for (uint32_t actor : reached) {
+    const Transfer &transfer = transfers[actor];
+    postponable += std::max(0.0, transfer.remaining / transfer.rate - (now - transfer.since));
+  }
+  postponable *= share / static_cast<double>(reached.size());
 }
 
 void Sharing::settle(double now, std::vector<std::pair<uint32_t, double>> &ends) {
@@ -175,6 +197,7 @@ void Sharing::settle(double now, std::vector<std::pair<uint32_t, double>> &ends)
   fill();
   for (uint32_t actor : reached)
     change(actor, now, ends);
+  setPatience(now);
   added.clear(), changedResources.clear();
 }
 

@@ -40,6 +40,11 @@ public:
   /// before, with that time.
   void settle(double now, std::vector<std::pair<uint32_t, double>> &ends);
 
+  /// Returns the time for which the next settle() may be postponed, in microseconds. It is 0 unless the last one
+  /// reached many transfers. Otherwise it is a small part of the mean time that these still take, because each change
+  /// of one of them changes the rates of all others only a little.
+  double patience() const { return postponable; }
+
   /// Returns the resource that has restricted the actor's transfer for the longest time at one rate. Returns None if
   /// that was its own limit.
   uint32_t limiter(uint32_t actor) const { return transfers[actor].slowest; }
@@ -70,7 +75,6 @@ private:
     double free = 0, weights = 0;                     ///< while rates are computed
     std::vector<std::pair<uint32_t, uint32_t>> users; ///< actor, and index of its use
     uint32_t visit = 0;
-    bool isFull = false; ///< while rates are computed
     /// Returns the rate of its open transfers if these use all that is free.
     double level() const {
       return weights > fewestWeights ? std::max(0.0, free) / weights : std::numeric_limits<double>::infinity();
@@ -80,9 +84,9 @@ private:
   void touch(uint32_t resource, bool wasExceeded);
   void reach();
   void fill();
-  double fillLevel() const;
-  template <typename Condition, typename Rate>
-  void fixIf(Condition condition, Rate rate);
+  double fixLimited(double level);
+  void fix(uint32_t actor, double rate, uint32_t restrictedBy);
+  void setPatience(double now);
   void change(uint32_t actor, double now, std::vector<std::pair<uint32_t, double>> &ends);
   static void noteRate(Transfer &transfer, double now);
 
@@ -93,13 +97,20 @@ private:
   std::vector<uint32_t> changedResources; ///< in or out of excess demand since the last settle()
   std::vector<uint32_t> added;            ///< actors with a new transfer
   uint32_t visits = 0;
+  double postponable = 0;
   // While rates are computed: the transfers and resources reached, and the rates that are known.
   std::vector<uint32_t> reached, reachedResources, open;
   struct Fixed {
     double rate = 0;
     uint32_t restrictedBy = None;
+    uint32_t visit = 0; ///< the rate is known in the settle() with this number
   };
-  std::vector<Fixed> fixed; ///< by actor
+  struct Level {
+    double rate;
+    uint32_t resource;
+  };
+  std::vector<Level> levels; ///< a heap
+  std::vector<Fixed> fixed;  ///< by actor
 };
 
 } // namespace gc3::simulate

@@ -104,7 +104,7 @@ std::string jsonOf(const CommandLine &line, const std::vector<Simulated> &rows) 
   const char *separator = "\n    ";
   for (const Simulated &each : rows) {
     const run::Row &row = each.row;
-    out << separator << "{\"size\": " << row.bytes << ", \"time\": " << llvm::format("%.6f", each.time)
+    out << separator << "{\"size\": " << row.bytes << ", \"time\": " << llvm::format("%.15g", each.time)
         << ", \"program\": " << jsonString(row.program) << ", \"collective\": " << jsonString(row.collective)
         << ", \"ranks\": " << row.ranks << ", \"count\": " << row.count << ", \"type\": " << jsonString(row.type)
         << ", \"root\": " << row.root << "}";
