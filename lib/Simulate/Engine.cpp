@@ -161,9 +161,9 @@ void Engine::begin(uint32_t block, double now) {
 
 void Engine::endTransfer(uint32_t block, double now) {
   if (hasTransfer[block]) {
+    sharing.remove(block, now);
     if (Event *event = record(eventOf(block)))
       event->limiter = sharing.limiter(block);
-    sharing.remove(block, now);
   }
   if (!work.cutsThrough || !stepOf(block).flags.receives())
     return complete(block, now);
@@ -289,9 +289,9 @@ void Engine::endPut(uint32_t connection, double now) {
   const uint32_t actor = static_cast<uint32_t>(states.size()) + connection;
   SlotTimes &slot = slotOf(connection, state.put++);
   if (hasTransfer[actor]) {
+    sharing.remove(actor, now);
     if (Event *event = record(slot.sentBy))
       event->putLimiter = sharing.limiter(actor), event->putEnd = now;
-    sharing.remove(actor, now);
   }
   slot.begin = slot.end = now + work.connections[connection].hop;
   state.begun = state.ended = state.put;

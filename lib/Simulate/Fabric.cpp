@@ -50,6 +50,7 @@ void Fabric::addLinks() {
 /// A bound of b chunks per round has b times the rate at which its fastest link moves the chunks of one round.
 void Fabric::addBounds() {
   resourceOfBound.assign(whole.boundCount(), None);
+  uint32_t number = 0; // as in the file, which does not list the bounds of switches
   for (uint32_t bound = 0; bound < whole.boundCount(); ++bound) {
     if (whole.boundSwitch[bound] != Link::NoSwitch)
       continue;
@@ -59,7 +60,8 @@ void Fabric::addBounds() {
       chunk = std::min(chunk, link.beta * link.bandwidth);
     }
     if (chunk > 0 && std::isfinite(chunk))
-      resourceOfBound[bound] = add(ResourceKind::Bound, bound, 0, whole.boundBandwidth[bound] * rateOf(chunk));
+      resourceOfBound[bound] = add(ResourceKind::Bound, number, 0, whole.boundBandwidth[bound] * rateOf(chunk));
+    ++number;
   }
 }
 

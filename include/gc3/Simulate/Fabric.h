@@ -16,7 +16,7 @@ enum class ResourceKind : uint8_t { Link, Bound, PortOut, PortIn, TrunkOut, Trun
 
 struct Resource {
   ResourceKind kind;
-  uint32_t owner;  ///< number of the switch; of the link, bound or rank if there is no switch
+  uint32_t owner;  ///< number of the switch; else the number of the link, of the bound outside switches, or of the rank
   uint32_t part;   ///< number of the port or trunk in its switch
   double capacity; ///< bytes per microsecond
 };
