@@ -113,6 +113,7 @@ std::string Rows::simulateRow(const Group &group, uint32_t index, uint64_t count
   const bundle::fbs::Program &program = file.program(index);
   Simulated simulated;
   simulated.program = index, simulated.time = prediction.time;
+  simulated.instructions = prediction.instructions;
   run::Row &row = simulated.row;
   row.collective = group.label, row.program = program.name()->str(), row.ranks = static_cast<int>(program.ranks());
   row.bytes = bytes, row.count = count, row.type = core::elementTypeName(line.type), row.root = group.root;
