@@ -4,6 +4,7 @@
 #include "gc3/Simulate/Fabric.h"
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace gc3::simulate {
 
@@ -138,7 +139,9 @@ Route Fabric::overSwitch(uint32_t number, uint32_t portFrom, uint32_t portTo) co
 
 std::optional<Route> Fabric::route(uint32_t from, uint32_t to) const {
   const uint32_t link = findLink(from, to);
-  double best = link == None ? topology::Unlimited : whole.links[link].beta;
+  double best = topology::Unlimited;
+  if (link != None)
+    best = whole.links[link].beta;
   const RankPort *sender = nullptr, *receiver = nullptr;
   for (uint32_t i = portsBegin[from]; i < portsBegin[from + 1]; ++i) {
     const RankPort *other = findPort(to, ports[i].ofSwitch);

@@ -40,8 +40,8 @@ public:
   /// Returns the resource of a rank's memory, or None if its bandwidth is unlimited.
   uint32_t memoryOf(uint32_t rank) const { return firstMemory == None ? None : firstMemory + rank; }
 
-  /// Returns the fastest way from one rank to another: a link or a switch, with the smallest beta. Of equal ones,
-  /// returns the first; links come before switches. Returns nothing if the ranks have neither.
+  /// Returns the fastest way from one rank to another: the link or switch with the smallest beta, and the first one if
+  /// several are equal. Links come before switches. Returns nothing if the ranks have neither.
   std::optional<Route> route(uint32_t from, uint32_t to) const;
 
   /// Returns a name such as "network port of rank 3, out".
