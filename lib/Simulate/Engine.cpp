@@ -17,7 +17,8 @@ static std::vector<double> capacitiesOf(const Fabric &fabric) {
 Engine::Engine(const Workload &workload, const Fabric &fabric, Events *recorded)
     : work(workload), events(recorded),
       queue(static_cast<uint32_t>(workload.blocks.size() + workload.connections.size())),
-      sharing(capacitiesOf(fabric), static_cast<uint32_t>(workload.blocks.size() + workload.connections.size())),
+      sharing(capacitiesOf(fabric), static_cast<uint32_t>(workload.blocks.size() + workload.connections.size()),
+              workload.mostUses()),
       states(workload.blocks.size()), connections(workload.connections.size()),
       slotTimes(workload.connections.size() * workload.slots), completed(workload.blocks.size()),
       stepEnds(workload.steps.size()), hasTransfer(workload.blocks.size() + workload.connections.size()) {}

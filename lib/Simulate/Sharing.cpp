@@ -7,10 +7,8 @@
 
 namespace gc3::simulate {
 
-static constexpr uint32_t mostUses = 12; ///< places of a transfer in the lists of its resources
-
-Sharing::Sharing(std::vector<double> capacities, uint32_t actors)
-    : transfers(actors), places(static_cast<size_t>(actors) * mostUses), moved(capacities.size()), fixed(actors) {
+Sharing::Sharing(const std::vector<double> &capacities, uint32_t actors, size_t largestUses)
+    : mostUses(largestUses), transfers(actors), places(actors * mostUses), moved(capacities.size()), fixed(actors) {
   resources.resize(capacities.size());
   for (size_t i = 0; i < capacities.size(); ++i)
     resources[i].capacity = capacities[i];

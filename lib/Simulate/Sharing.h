@@ -28,8 +28,8 @@ public:
   static constexpr uint32_t None = UINT32_MAX;
 
   /// `capacities` are bytes per microsecond, by resource. `actors` is the number of actors; each has at most one
-  /// transfer.
-  Sharing(std::vector<double> capacities, uint32_t actors);
+  /// transfer. A transfer uses at most `mostUses` resources.
+  Sharing(const std::vector<double> &capacities, uint32_t actors, size_t mostUses);
 
   /// Adds the actor's transfer at time `now`. `uses` must stay valid until it is removed; it names each resource once.
   /// `limit` is the transfer's largest rate in bytes per microsecond, and can be infinite if `uses` is not empty.
@@ -63,8 +63,8 @@ private:
     uint32_t limitedBy = None; ///< the resource with that capacity; None: its own limit is smaller
     double remaining = 0;
     double rate = 0;
-    double since = 0;        ///< time of `remaining`
-    uint32_t firstPlace = 0; ///< its place in the list of uses[i] is places[firstPlace + i]
+    double since = 0;      ///< time of `remaining`
+    size_t firstPlace = 0; ///< its place in the list of uses[i] is places[firstPlace + i]
     uint32_t restrictedBy = None, slowest = None;
     double slowestTime = 0;
     uint32_t visit = 0; ///< the number of the last settle() that reached it
@@ -90,6 +90,7 @@ private:
   void change(uint32_t actor, double now, std::vector<std::pair<uint32_t, double>> &ends);
   static void noteRate(Transfer &transfer, double now);
 
+  const size_t mostUses;
   std::vector<State> resources;
   std::vector<Transfer> transfers; ///< by actor
   std::vector<uint32_t> places;

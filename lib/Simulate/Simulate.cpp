@@ -2,6 +2,7 @@
 #include "gc3/Simulate/Simulate.h"
 #include "Engine.h"
 #include "Workload.h"
+#include <cmath>
 
 namespace gc3::simulate {
 
@@ -22,6 +23,8 @@ std::string simulate(const Call &call, const Fabric &fabric, const Options &opti
   if (!engine.run())
     return engine.describeDeadlock();
   prediction.time = engine.time();
+  if (!std::isfinite(prediction.time))
+    return "the costs of topology '" + fabric.topology().name + "' are too large: the time is not a finite number";
   prediction.bytesMoved = engine.bytesMoved();
   return {};
 }

@@ -123,8 +123,9 @@ double Workload::bytes(const Step &step, uint64_t tile) const {
   return static_cast<double>(sum);
 }
 
-uint32_t Workload::addList(std::vector<ResourceUse> list) {
+uint32_t Workload::addList(const std::vector<ResourceUse> &list) {
   uses.insert(uses.end(), list.begin(), list.end());
+  longestList = std::max(longestList, list.size());
   usesBegin.push_back(static_cast<uint32_t>(uses.size()));
   return static_cast<uint32_t>(usesBegin.size()) - 2;
 }
@@ -182,7 +183,7 @@ void Workload::listUses(const Fabric &fabric) {
       addUse(list, resource, wire);
     addUse(list, fabric.memoryOf(blocks[connections[i].sender].rank), wire);
     addUse(list, fabric.memoryOf(blocks[connections[i].receiver].rank), wire);
-    connections[i].putUses = addList(std::move(list));
+    connections[i].putUses = addList(list);
   }
 }
 

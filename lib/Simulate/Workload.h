@@ -54,6 +54,9 @@ public:
     return {uses.data() + usesBegin[list], uses.data() + usesBegin[list + 1]};
   }
 
+  /// Returns the length of the longest list of resources.
+  size_t mostUses() const { return longestList; }
+
   std::vector<Block> blocks;
   std::vector<Step> steps;
   std::vector<Wait> waits;
@@ -68,7 +71,7 @@ private:
   void readImage(const Call &call);
   void findShortSlots(const kernel::StepImage &image, Step &step);
   void listUses(const Fabric &fabric);
-  uint32_t addList(std::vector<ResourceUse> list);
+  uint32_t addList(const std::vector<ResourceUse> &list);
   std::vector<ResourceUse> usesOfStep(const Fabric &fabric, const Block &block, const kernel::OpcodeFlags &flags) const;
 
   kernel::KernelArgs arguments{};
@@ -79,6 +82,7 @@ private:
   std::vector<kernel::SlotRun> runs;
   std::vector<ResourceUse> uses;
   std::vector<uint32_t> usesBegin = {0};
+  size_t longestList = 0;
 };
 
 } // namespace gc3::simulate

@@ -64,7 +64,7 @@ struct Options {
 
 /// Simulates the call. Returns an empty string, or the reason why there is no prediction: no link leads from a sender
 /// to its receiver, the program has another number of ranks than the topology, a buffer exceeds the address space, the
-/// program deadlocks, or there are more events than `options` permits.
+/// program deadlocks, the time is not a finite number, or there are more events than `options` permits.
 std::string simulate(const Call &call, const Fabric &fabric, const Options &options, Prediction &prediction);
 
 } // namespace gc3::simulate

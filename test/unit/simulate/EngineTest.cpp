@@ -151,6 +151,21 @@ TEST(Engine, ReportsErrors) {
             "a buffer of program 'p' exceeds the address space");
   EXPECT_EQ(program.simulate(parse(R"("ranks": 2, "switches": [{}])"), 1000, prediction, 1 << 20, 0),
             "program 'p' needs at least 1 FIFO slots per connection, 0 are configured");
+  EXPECT_EQ(program.simulate(parse(R"("ranks": 2, "switches": [{}], "costs": {"launch": 1e308, "step": 1e308})"), 1000,
+                             prediction),
+            "the costs of topology 't' are too large: the time is not a finite number");
   EXPECT_EQ(program.simulate(parse(R"("ranks": 2, "switches": [{}])"), 1 << 20, prediction, 1024),
             "the call has 2048 steps in all tiles, but at most 100 can be recorded; choose a smaller size");
+}
+
+/// A link can be in any number of bounds.
+TEST(Engine, ObeysManyBounds) {
+  const Compiled program(oneMessage);
+  std::string bounds;
+  for (uint32_t bandwidth = 40; bandwidth > 10; --bandwidth)
+    bounds += (bounds.empty() ? "" : ", ") + std::string("{\"bandwidth\": ") + std::to_string(bandwidth) + "}";
+  const topology::Topology topology = parse(
+      R"("ranks": 2, "links": [{"from": 0, "to": 1, "alpha": 2, "beta": 10, "bandwidth": 22, "both": true}], "bounds": [)" +
+      bounds + "]");
+  EXPECT_DOUBLE_EQ(program.time(topology, 1000), 2 + 0.02); // half of the link's bandwidth
 }

@@ -56,7 +56,7 @@ TEST(Sharing, IsMaxMinFair) {
   for (int round = 0; round < 100; ++round) {
     const std::vector<double> capacities = {10.0 + below(10), 5.0 + below(20), 30, 8};
     constexpr uint32_t actors = 9;
-    Sharing sharing(capacities, actors);
+    Sharing sharing(capacities, actors, capacities.size());
     std::map<uint32_t, Flow> flows; // bytes: what remained at `begin`
     std::map<uint32_t, double> ends, rates;
     for (int change = 0; change < 20; ++change) {
@@ -91,7 +91,7 @@ TEST(Sharing, IsMaxMinFair) {
 }
 
 TEST(Sharing, NamesTheLimiter) {
-  Sharing sharing({10, 100}, 2);
+  Sharing sharing({10, 100}, 2, 2);
   const std::vector<ResourceUse> slow = {{0, 1}, {1, 1}}, fast = {{1, 1}};
   std::vector<std::pair<uint32_t, double>> ends;
   sharing.add(0, slow, INFINITY, 100, 0);
