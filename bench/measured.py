@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares gc3-sim with measured times of collectives.
 
-    python3 bench/measured.py --points FILE.json --build build/release [--json OUT] [--topologies DIR]
+    python3 bench/measured.py --points FILE.json --build build/release [--json OUT] [--topologies DIR] [--check]
 
 FILE.json has an object with `points`. A point has `machine` (ndmv4 or ndmv5), `collective`, `kernel`, `ranks`, `size` in
 bytes, and `time` in microseconds. For each kernel there is a gc3 program in bench/measured that does the same. Prints the
 predictions and their errors, in Markdown. `--json` writes the points with `predicted` next to `time`. `--topologies` names
-a folder with other files for the machines.
+a folder with other files for the machines. `--check` fails if the mean error exceeds 10 %, or an error 25 %.
 
 The error of a point is max(predicted / time, time / predicted) - 1. The mean is geometric.
 """
@@ -101,6 +101,7 @@ def main():
     parser.add_argument("--build", required=True)
     parser.add_argument("--json")
     parser.add_argument("--topologies")
+    parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     with open(options.points, encoding="utf-8") as file:
         content = json.load(file)
@@ -112,6 +113,9 @@ def main():
         with open(options.json, "w", encoding="utf-8") as out:
             json.dump(content, out, indent=2)
             out.write("\n")
+    mean, most = summary(content["points"])
+    if options.check and (mean > 0.10 or most > 0.25):
+        sys.exit("the errors are too large")
 
 
 if __name__ == "__main__":

@@ -42,10 +42,12 @@ const char *nameOf(Cause cause) {
   return "";
 }
 
-/// The thread block of a step, and the step's number in it.
-struct Place {
-  uint32_t rank, block, step;
-};
+const char *opcodeOf(const core::Program &program, uint32_t step) {
+  return common::name(static_cast<common::Opcode>(program.instruction(step).opcode()));
+}
+
+} // namespace
+
 Place placeOf(const core::Program &program, uint32_t step) {
   Place place{program.rankOfStep(step), 0, step - program.firstStep(program.rankOfStep(step))};
   for (const bundle::fbs::ThreadBlock &block : program.rank(place.rank).threadBlocks) {
@@ -56,12 +58,6 @@ Place placeOf(const core::Program &program, uint32_t step) {
   }
   return place;
 }
-
-const char *opcodeOf(const core::Program &program, uint32_t step) {
-  return common::name(static_cast<common::Opcode>(program.instruction(step).opcode()));
-}
-
-} // namespace
 
 void printCriticalPath(llvm::raw_ostream &out, const Recorded &call) {
   const simulate::CriticalPath path = criticalPath(call.prediction);

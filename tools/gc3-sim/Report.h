@@ -20,6 +20,12 @@ struct Recorded {
   const run::Row &row;
 };
 
+/// The thread block of a step within its rank, and the step's number in it.
+struct Place {
+  uint32_t rank, block, step;
+};
+Place placeOf(const core::Program &program, uint32_t step);
+
 /// Prints the parts of the critical path, and its steps.
 void printCriticalPath(llvm::raw_ostream &out, const Recorded &call);
 /// Prints the use of all resources that move bytes, the busiest first.

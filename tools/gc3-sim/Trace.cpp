@@ -75,24 +75,12 @@ private:
   void writeArrow(uint64_t from, uint64_t to, const trace::Row &receiver, const simulate::Event &arrival) {
     const simulate::Events &events = call.prediction.events;
     const simulate::Event &departure = events.all[from];
-    const auto sender = static_cast<uint32_t>(from % events.steps);
-    begin('s', rowOf(sender), "message");
+    const Place sender = placeOf(program, static_cast<uint32_t>(from % events.steps));
+    begin('s', {sender.rank, sender.block}, "message");
     out << llvm::format(",\"cat\":\"message\",\"id\":%llu,\"ts\":%.3f}", to, (departure.ready + departure.end) / 2);
     begin('f', receiver, "message");
     out << llvm::format(",\"cat\":\"message\",\"bp\":\"e\",\"id\":%llu,\"ts\":%.3f}", to,
                         (arrival.ready + arrival.end) / 2);
-  }
-
-  trace::Row rowOf(uint32_t step) const {
-    const uint32_t rank = program.rankOfStep(step);
-    uint32_t row = 0, inRank = step - program.firstStep(rank);
-    for (const bundle::fbs::ThreadBlock &block : program.rank(rank).threadBlocks) {
-      if (inRank < block.instruction_count())
-        break;
-      inRank -= block.instruction_count();
-      ++row;
-    }
-    return {rank, row};
   }
 
   llvm::raw_ostream &out;

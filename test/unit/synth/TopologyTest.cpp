@@ -261,11 +261,19 @@ TEST(Topology, WarnsIfProductsDiffer) {
             "slower figure applies to all links; make bandwidth * beta equal");
 }
 
+/// Each file is a named topology, which has a description and the sources of its figures.
 TEST(Json, FilesAreTheNamedTopologies) {
-  for (const char *name : {"dgx1", "amd-z52", "dgx2", "dgx-a100", "dgx-h100"}) {
+  for (const char *name :
+       {"amd-z52", "dgx-a100", "dgx-h100", "dgx1", "dgx2", "gb200-nvl72", "ndmv4", "ndmv5", "ndv2"}) {
     auto file = llvm::MemoryBuffer::getFile(std::string(GC3_TOPOLOGIES "/") + name + ".json");
     ASSERT_TRUE(file) << name;
-    EXPECT_EQ(text(parse((*file)->getBuffer().str())), text(make(name)));
+    const Topology topology = parse((*file)->getBuffer().str());
+    EXPECT_EQ(text(topology), text(make(name)));
+    EXPECT_EQ(topology.name, name);
+    EXPECT_NE(topology.description, "") << name;
+    EXPECT_FALSE(topology.sources.empty()) << name;
+    EXPECT_EQ(findInconsistentBeta(topology), "") << name;
+    EXPECT_EQ(findInconsistentBeta(make("2*" + std::string(name))), "") << name;
   }
 }
 
