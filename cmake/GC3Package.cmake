@@ -55,7 +55,7 @@ gc3-run runs bundles on the host, and checks every element.")
 if(GC3_COMPILER)
   string(APPEND CPACK_DEBIAN_TOOLS_DESCRIPTION " gc3c compiles
 programs that say how chunks of data travel between GPUs into bundles, and
-proves that they do what their collective promises.")
+proves that they do what their collective promises. gc3-sim predicts their times.")
 endif()
 
 if(GC3_HAS_SYNTH)

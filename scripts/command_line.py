@@ -43,6 +43,7 @@ class Tool:
 ENVIRONMENT = {
     "gc3c": "NO_COLOR: if it is set and not empty, errors have no colors, unless --color=always is given.",
     "gc3-run": "With --settings the tool prints all variables; gc3-environment(7) describes them.",
+    "gc3-sim": "gc3-sim reads no variables.",
     "gc3-synth": "gc3-synth reads no variables.",
 }
 EXAMPLES = {
@@ -53,6 +54,9 @@ EXAMPLES = {
     "gc3-run": [("gc3-run ring.gc3b -b 1K -e 64M", "Runs sizes from 1 KiB to 64 MiB on the host."),
                 ("gc3-run ring.gc3b -d all -o all -n 0", "Checks all datatypes and operations without timing."),
                 ("gc3-run ring.gc3b --backend cuda --json -", "Runs on the current GPU and prints JSON.")],
+    "gc3-sim": [("gc3-sim ring.gc3b --topology=dgx-h100 -b 1K -e 1G", "Predicts times on 8 H100."),
+                ("gc3-sim ring.gc3 -DR=16 --topology='2*dgx-a100' -b 1M -e 1M --critical-path",
+                 "Shows where the time of a call on two machines goes.")],
     "gc3-synth": [("gc3-synth --topology=dgx1 --collective=allgather --steps=2 --rounds=3 --chunks=2 -o found.gc3",
                    "Looks for a program of 2 steps."),
                   ("gc3-synth --topology=torus:8x8x8 --collective=alltoall -o torus.gc3",

@@ -14,12 +14,13 @@ CASES = {
              (["gc3c", "--emit", "="], {"ast", "html", "msccl-xml"}),
              (["gc3c", "--time"], {"--time-report"})],
     "gc3-run": [(["gc3-run", "--backend", ""], {"host", "cuda"}), (["gc3-run", "--min"], {"--minbytes"})],
+    "gc3-sim": [(["gc3-sim", "--crit"], {"--critical-path"}), (["gc3-sim", "--topo"], {"--topology="})],
     "gc3-synth": [(["gc3-synth", "--list"], {"--list-topologies"}), (["gc3-synth", "--topo"], {"--topology="})],
 }
 # A command line for each tool, and the word that zsh must make of its last word after a tab. The test types the line
 # into zsh in a pseudoterminal.
 ZSH_CASES = {"gc3c": ("gc3c --time-rep", "--time-report"), "gc3-run": ("gc3-run --minb", "--minbytes"),
-             "gc3-synth": ("gc3-synth --list-t", "--list-topologies")}
+             "gc3-sim": ("gc3-sim --critical", "--critical-path"), "gc3-synth": ("gc3-synth --list-t", "--list-topologies")}
 
 
 def bash(path, words):

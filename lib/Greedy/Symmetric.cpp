@@ -95,9 +95,7 @@ void Symmetric::limitLinks(const Topology &whole) {
       ++counts[classOf[whole.boundLinks[i]]];
     limit(counts, whole.boundBandwidth[bound]);
   }
-  ownTopology.boundBegin = {0};
-  ownTopology.boundLinks.clear();
-  ownTopology.boundBandwidth.clear();
+  ownTopology.clearBounds();
   for (const auto &[times, bandwidth] : limits) {
     std::vector<uint32_t> links;
     for (uint32_t c = 0; c < classes.classes; ++c)

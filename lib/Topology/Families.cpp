@@ -1,37 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of named topologies. Rates are the vendors' figures for one direction: an NVLink 25 GB/s (V100, A100,
-// H100), DGX network cards 12.5 GB/s (EDR), 25 GB/s (HDR) or 50 GB/s (NDR). Latencies are round numbers, not measured.
+// The named topologies: machines, which are the files of topologies/, and families with sizes, which this file makes.
 #include "gc3/Topology/Families.h"
+#include "MachineFiles.h"
+#include "gc3/Topology/Json.h"
 #include <algorithm>
+#include <cassert>
 #include <charconv>
-#include <map>
 
 namespace gc3::topology {
 
 namespace {
 
-constexpr double NvLinkAlpha = 1, NetworkAlpha = 5;
-constexpr double NvLinkBeta = 40; // microseconds for a million bytes at 25 GB/s
-
 using Sizes = std::vector<uint32_t>;
-
-/// Network cards of one machine, over which its ranks reach other machines.
-struct NetworkCards {
-  uint32_t cards = 1;     ///< number of cards; each serves the same number of ranks
-  uint32_t bandwidth = 1; ///< chunks per round of one card
-  uint32_t scale = 1;     ///< factor for the bandwidths of links inside the machine, so that a card's bandwidth is a
-                          ///< whole number
-  double beta = NvLinkBeta;
-};
 
 struct Family {
   const char *name;
-  const char *sizes; ///< as the help text shows them; empty if the family takes none
+  const char *sizes; ///< as the help text shows them
   size_t minSizes, maxSizes;
   uint32_t minSize;
   const char *help;
   Topology (*make)(const Sizes &);
-  NetworkCards network;
 };
 
 void join(Topology &topology, uint32_t a, uint32_t b, const Link &like) {
@@ -50,46 +38,11 @@ Topology ofRanks(uint32_t ranks) {
 
 constexpr Link plain = {.from = 0, .to = 0};
 
-Link nvLinks(uint32_t count, LinkKind kind = LinkKind::NvLink) {
-  return {.from = 0, .to = 0, .bandwidth = count, .kind = kind, .alpha = NvLinkAlpha, .beta = NvLinkBeta / count};
-}
-
 uint32_t product(const Sizes &sizes) {
   uint64_t ranks = 1;
   for (uint32_t size : sizes)
     ranks = std::min<uint64_t>(ranks * size, Topology::MaxRanks + 1);
   return static_cast<uint32_t>(ranks);
-}
-
-/// Makes two Hamiltonian cycles over eight V100, one of them with double links, so that each GPU has six NVLinks (SCCL
-/// section 2).
-Topology makeDgx1(const Sizes &) {
-  Topology topology = ofRanks(8);
-  constexpr uint32_t doubled[] = {0, 1, 4, 5, 6, 7, 2, 3}, single[] = {0, 2, 1, 3, 6, 4, 7, 5};
-  for (uint32_t i = 0; i < 8; ++i)
-    join(topology, doubled[i], doubled[(i + 1) % 8], nvLinks(2));
-  for (uint32_t i = 0; i < 8; ++i)
-    join(topology, single[i], single[(i + 1) % 8], nvLinks(1));
-  return topology;
-}
-
-/// Adds two bounds for each rank: all its links together send at most `bandwidth` chunks per round, and receive at most
-/// `bandwidth`.
-void boundRanks(Topology &topology, uint32_t bandwidth) {
-  for (const LinksOfRanks &side : {linksFrom(topology), linksTo(topology)})
-    for (uint32_t rank = 0; rank < topology.ranks; ++rank)
-      topology.addBound({side.links.begin() + side.begin[rank], side.links.begin() + side.begin[rank + 1]}, bandwidth);
-}
-
-/// Joins every pair of ranks over one switch; each rank has `ports` NVLinks to it.
-Topology makeSwitch(uint32_t ranks, uint32_t ports) {
-  Topology topology = ofRanks(ranks);
-  topology.lattice = {ranks};
-  for (uint32_t a = 0; a < ranks; ++a)
-    for (uint32_t b = a + 1; b < ranks; ++b)
-      join(topology, a, b, nvLinks(ports, LinkKind::NvSwitch));
-  boundRanks(topology, ports);
-  return topology;
 }
 
 Topology makeLine(const Sizes &sizes) {
@@ -123,13 +76,6 @@ Topology makeRing(const Sizes &sizes) {
   return makeGrid(sizes, true);
 }
 
-Topology makeZ52(const Sizes &) {
-  Topology topology = makeRing({8});
-  for (Link &link : topology.links)
-    link.kind = LinkKind::Xgmi;
-  return topology;
-}
-
 Topology makeHypercube(const Sizes &sizes) {
   return makeGrid(Sizes(sizes[0], 2), false);
 }
@@ -151,60 +97,15 @@ Topology makeFull(const Sizes &sizes) {
 }
 
 constexpr Family families[] = {
-    {"dgx1",
-     "",
-     0,
-     0,
-     0,
-     "NVIDIA DGX-1: 8 V100, 6 NVLinks each; 4 network cards",
-     makeDgx1,
-     {.cards = 4, .bandwidth = 1, .scale = 2, .beta = 80}},
-    {"dgx2",
-     "",
-     0,
-     0,
-     0,
-     "NVIDIA DGX-2: 16 V100 on switches, 6 NVLinks each; 8 network cards",
-     [](const Sizes &) { return makeSwitch(16, 6); },
-     {.cards = 8, .bandwidth = 1, .scale = 2, .beta = 80}},
-    {"dgx-a100",
-     "",
-     0,
-     0,
-     0,
-     "NVIDIA DGX A100: 8 A100 on switches, 12 NVLinks each; 8 network cards",
-     [](const Sizes &) { return makeSwitch(8, 12); },
-     {.cards = 8, .bandwidth = 1, .scale = 1, .beta = 40}},
-    {"dgx-h100",
-     "",
-     0,
-     0,
-     0,
-     "NVIDIA DGX H100: 8 H100 on switches, 18 NVLinks each; 8 network cards",
-     [](const Sizes &) { return makeSwitch(8, 18); },
-     {.cards = 8, .bandwidth = 2, .scale = 1, .beta = 20}},
-    {"amd-z52", "", 0, 0, 0, "Gigabyte Z52 with 8 MI50, as SCCL models it: a ring", makeZ52, {}},
-    {"ring", "N", 1, 1, 3, "each rank with the one before it and the one after it", makeRing, {}},
-    {"line", "N", 1, 1, 2, "a ring without the link that closes it", makeLine, {}},
-    {"mesh",
-     "AxB...",
-     1,
-     8,
-     1,
-     "a grid of any number of dimensions; the last number runs fastest",
-     [](const Sizes &sizes) { return makeGrid(sizes, false); },
-     {}},
-    {"torus",
-     "AxB...",
-     1,
-     8,
-     1,
-     "a mesh whose rows and columns are rings",
-     [](const Sizes &sizes) { return makeGrid(sizes, true); },
-     {}},
-    {"hypercube", "D", 1, 1, 1, "2^D ranks, each with those whose number differs in one bit", makeHypercube, {}},
-    {"star", "N", 1, 1, 2, "rank 0 with all others", makeStar, {}},
-    {"full", "N", 1, 1, 2, "each rank with all others", makeFull, {}},
+    {"ring", "N", 1, 1, 3, "each rank with the one before it and the one after it", makeRing},
+    {"line", "N", 1, 1, 2, "a ring without the link that closes it", makeLine},
+    {"mesh", "AxB...", 1, 8, 1, "a grid of any number of dimensions; the last number runs fastest",
+     [](const Sizes &sizes) { return makeGrid(sizes, false); }},
+    {"torus", "AxB...", 1, 8, 1, "a mesh whose rows and columns are rings",
+     [](const Sizes &sizes) { return makeGrid(sizes, true); }},
+    {"hypercube", "D", 1, 1, 1, "2^D ranks, each with those whose number differs in one bit", makeHypercube},
+    {"star", "N", 1, 1, 2, "rank 0 with all others", makeStar},
+    {"full", "N", 1, 1, 2, "each rank with all others", makeFull},
 };
 
 /// Returns true if the family would have too many links or ranks with these sizes. Does not make the topology, so it is
@@ -234,25 +135,42 @@ Sizes readSizes(const std::string &text) {
 }
 
 std::string spelling(const Family &family) {
-  return *family.sizes ? std::string(family.name) + ":" + family.sizes : family.name;
+  return std::string(family.name) + ":" + family.sizes;
 }
 
-const Family *findFamily(const std::string &name) {
-  const auto *found =
-      std::find_if(std::begin(families), std::end(families), [&](const Family &family) { return family.name == name; });
-  return found == std::end(families) ? nullptr : found;
+/// Returns the machine that a file describes. Tests read all files, so a file has no errors.
+Topology readMachine(const EmbeddedFile &file) {
+  std::string error;
+  std::optional<Topology> topology = parseJson(file.text.str(), error);
+  assert(topology && "invalid file in topologies/");
+  return topology ? std::move(*topology) : Topology();
 }
 
-std::optional<Topology> makeFamily(const std::string &name, const Family *&family, std::string &error) {
+const EmbeddedFile *findMachine(const std::string &name) {
+  const llvm::ArrayRef<EmbeddedFile> files = machineFiles();
+  const auto *found = std::find_if(files.begin(), files.end(), [&](const EmbeddedFile &file) {
+    return file.name == "topologies/" + name + ".json";
+  });
+  return found == files.end() ? nullptr : found;
+}
+
+std::optional<Topology> makeFamily(const std::string &name, std::string &error) {
   const size_t colon = std::min(name.find(':'), name.size());
-  family = findFamily(name.substr(0, colon));
-  if (!family) {
+  const std::string word = name.substr(0, colon);
+  if (const EmbeddedFile *machine = findMachine(word)) {
+    if (colon == name.size())
+      return readMachine(*machine);
+    error = "'" + name + "' is not of the form '" + word + "'";
+    return {};
+  }
+  const auto *family =
+      std::find_if(std::begin(families), std::end(families), [&](const Family &each) { return each.name == word; });
+  if (family == std::end(families)) {
     error = "unknown topology '" + name + "'";
     return {};
   }
   const Sizes sizes = colon < name.size() ? readSizes(name.substr(colon + 1)) : Sizes();
-  const bool hasSizes = colon < name.size();
-  if (hasSizes != (*family->sizes != 0) || sizes.size() < family->minSizes || sizes.size() > family->maxSizes) {
+  if (sizes.size() < family->minSizes || sizes.size() > family->maxSizes) {
     error = "'" + name + "' is not of the form '" + spelling(*family) + "'";
     return {};
   }
@@ -274,11 +192,14 @@ std::optional<Topology> makeFamily(const std::string &name, const Family *&famil
   return topology;
 }
 
-/// Appends a copy of `inside`. Its ranks and links get the numbers after the ranks and links of `topology`.
+/// Appends a copy of `inside`. Its ranks, links and switches get the numbers after those of `topology`.
 void append(Topology &topology, const Topology &inside) {
-  const uint32_t firstLink = topology.linkCount();
+  const uint32_t firstLink = topology.linkCount(), firstSwitch = static_cast<uint32_t>(topology.switches.size());
+  const auto renumbered = [&](uint32_t ofSwitch) {
+    return ofSwitch == Link::NoSwitch ? ofSwitch : ofSwitch + firstSwitch;
+  };
   for (Link link : inside.links) {
-    link.from += topology.ranks, link.to += topology.ranks;
+    link.from += topology.ranks, link.to += topology.ranks, link.ofSwitch = renumbered(link.ofSwitch);
     topology.links.push_back(link);
   }
   for (uint32_t bound = 0; bound < inside.boundCount(); ++bound) {
@@ -286,45 +207,50 @@ void append(Topology &topology, const Topology &inside) {
                                 inside.boundLinks.begin() + inside.boundBegin[bound + 1]);
     for (uint32_t &link : links)
       link += firstLink;
-    topology.addBound(links, inside.boundBandwidth[bound]);
+    topology.addBound(links, inside.boundBandwidth[bound], renumbered(inside.boundSwitch[bound]));
+  }
+  for (Switch each : inside.switches) {
+    for (uint32_t &rank : each.portRanks)
+      rank += topology.ranks;
+    topology.switches.push_back(std::move(each));
   }
   topology.ranks += inside.ranks;
 }
 
-/// Joins `machines` copies of `inside`. Rank i of each machine reaches rank i of every other machine over the cards of
-/// both machines.
-Topology joinByNetwork(Topology inside, uint32_t machines, const NetworkCards &network) {
-  for (Link &link : inside.links)
-    link.bandwidth *= network.scale;
-  for (uint32_t &bandwidth : inside.boundBandwidth)
-    bandwidth *= network.scale;
+/// Multiplies the bandwidths of all links, so that the slower links of a network can have whole numbers.
+void scaleBandwidths(Topology &topology, uint32_t factor) {
+  for (Link &link : topology.links)
+    link.bandwidth *= factor;
+  for (uint32_t &bandwidth : topology.boundBandwidth)
+    bandwidth *= factor;
+  for (Switch &each : topology.switches)
+    each.bandwidth *= factor, each.trunkBandwidth *= factor;
+}
+
+/// Joins `machines` copies of `inside` by a network. All ranks reach each other. A search uses only the links of rails:
+/// from rank i of a machine to rank i of every other machine, over the cards of both machines.
+Topology joinByNetwork(Topology inside, uint32_t machines) {
+  const NetworkCards network = inside.network.value_or(NetworkCards());
+  scaleBandwidths(inside, network.scale);
   Topology topology;
+  topology.costs = inside.costs, topology.sources = inside.sources, topology.description = inside.description;
   for (uint32_t machine = 0; machine < machines; ++machine)
     append(topology, inside);
   const uint32_t cards = std::min(network.cards, inside.ranks), perCard = (inside.ranks + cards - 1) / cards;
   topology.lattice = {machines};
   if (perCard == 1) // otherwise ranks share cards, and only whole machines are symmetric
     topology.lattice.insert(topology.lattice.end(), inside.lattice.begin(), inside.lattice.end());
-  const Link like = {.from = 0,
-                     .to = 0,
-                     .bandwidth = network.bandwidth,
-                     .kind = LinkKind::Network,
-                     .alpha = NetworkAlpha,
-                     .beta = network.beta};
-  std::map<uint32_t, std::vector<uint32_t>> out, in; // by card: its links
-  for (uint32_t a = 0; a < machines; ++a)
-    for (uint32_t b = a + 1; b < machines; ++b)
-      for (uint32_t rank = 0; rank < inside.ranks; ++rank) {
-        const uint32_t cardA = a * cards + rank / perCard, cardB = b * cards + rank / perCard;
-        const uint32_t link = topology.linkCount();
-        join(topology, a * inside.ranks + rank, b * inside.ranks + rank, like);
-        out[cardA].push_back(link), in[cardB].push_back(link);
-        out[cardB].push_back(link + 1), in[cardA].push_back(link + 1);
-      }
-  for (const auto &side : {out, in})
-    for (const auto &[card, links] : side)
-      if (links.size() > 1)
-        topology.addBound(links, network.bandwidth);
+  Switch fabric;
+  fabric.kind = LinkKind::Network;
+  fabric.bandwidth = network.bandwidth, fabric.alpha = network.alpha, fabric.beta = network.beta;
+  fabric.rails = inside.ranks;
+  for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+    if (const uint32_t place = rank % inside.ranks; place % perCard == 0 && rank != 0)
+      fabric.portBegin.push_back(rank);
+    fabric.portRanks.push_back(rank);
+  }
+  fabric.portBegin.push_back(topology.ranks);
+  topology.addSwitch(std::move(fabric));
   return topology;
 }
 
@@ -332,9 +258,7 @@ Topology joinByNetwork(Topology inside, uint32_t machines, const NetworkCards &n
 
 std::optional<Topology> named(const std::string &name, std::string &error) {
   const size_t star = name.find('*');
-  const Family *family = nullptr;
-  std::optional<Topology> topology =
-      makeFamily(star == std::string::npos ? name : name.substr(star + 1), family, error);
+  std::optional<Topology> topology = makeFamily(star == std::string::npos ? name : name.substr(star + 1), error);
   if (!topology)
     return {};
   if (star != std::string::npos) {
@@ -349,7 +273,7 @@ std::optional<Topology> named(const std::string &name, std::string &error) {
               " ranks and " + std::to_string(Topology::MaxLinks) + " links";
       return {};
     }
-    topology = joinByNetwork(*topology, machines[0], family->network);
+    topology = joinByNetwork(*topology, machines[0]);
   }
   topology->name = name;
   return topology;
@@ -357,6 +281,10 @@ std::optional<Topology> named(const std::string &name, std::string &error) {
 
 std::string familiesHelp() {
   std::string text;
+  for (const EmbeddedFile &file : machineFiles()) {
+    const Topology machine = readMachine(file);
+    text += machine.name + "\t" + machine.description + "\n";
+  }
   for (const Family &family : families)
     text += spelling(family) + "\t" + family.help + "\n";
   return text + "N*FAMILY\tN of one of these, each rank joined with the same rank of the others\n";

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts JSON to a topology, and back. Checks every value; a message begins with the path of the wrong value. This
-// file is C++17 (CMakeLists.txt), because clang can't compile LLVM 14's llvm/Support/JSON.h as C++20.
+// Converts JSON to a topology. Checks every value; a message begins with the path of the wrong value.
 #include "gc3/Topology/Json.h"
+#include "JsonCosts.h"
 #include "gc3/Topology/Lattice.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/JSON.h"
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -13,95 +10,27 @@ namespace gc3::topology {
 
 namespace {
 
-namespace json = llvm::json;
-
-constexpr LinkKind kinds[] = {LinkKind::Other, LinkKind::NvLink, LinkKind::NvSwitch,
-                              LinkKind::Xgmi,  LinkKind::Pcie,   LinkKind::Network};
-static_assert(std::size(kinds) == LinkKinds);
-
-/// A value and its path. Paths are made only for values that are read.
-struct Value {
-  const json::Value *value;
-  std::string path;
-};
-
-/// Reads until the first error. Then `error` is set, and the topology must not be used.
-class Reader {
+/// Reads until the first error. Then the topology must not be used.
+class Reader : public JsonReader {
 public:
-  Reader(Topology &topology, std::string &error) : topology(topology), error(error) {}
+  Reader(Topology &topology, std::string &error) : JsonReader(error), topology(topology) {}
   void read(const json::Value &root);
 
 private:
-  bool failed() const { return !error.empty(); }
-  void fail(const std::string &path, const std::string &message) {
-    if (!failed())
-      error = path.empty() ? message : path + ": " + message;
-  }
-
-  /// Returns the members of an object; null, with an error, if the value is no object or has a member not in `known`.
-  const json::Object *object(const Value &value, std::initializer_list<llvm::StringRef> known);
-  std::vector<Value> array(const Value &value);
-  std::optional<Value> member(const json::Object &object, const std::string &path, llvm::StringRef name,
-                              bool isNeeded = false);
-  uint32_t number(const Value &value, int64_t lowest, int64_t highest, const char *what);
   uint32_t rank(const Value &value);
-  double quantity(const Value &value, const char *what);
-  LinkKind kind(const Value &value);
-
   void readLink(const Value &value);
+  void readLinks(const Members &root);
+  void readSwitch(const Value &value);
+  void readPorts(const Value &value, Switch &into);
+  void readTrunk(const Value &value, Switch &into);
   void readBound(const Value &value);
   std::vector<uint8_t> readRanks(const std::optional<Value> &value);
   void keepPairs(const Value &value, std::vector<uint32_t> &links);
-  void readLinks(const Value &value);
   void readLattice(const Value &value);
 
   Topology &topology;
-  std::string &error;
   std::set<std::tuple<uint32_t, uint32_t, LinkKind>> linkEnds; // ends and kinds of all links
 };
-
-const json::Object *Reader::object(const Value &value, std::initializer_list<llvm::StringRef> names) {
-  const json::Object *result = value.value->getAsObject();
-  if (!result) {
-    fail(value.path, "must be an object");
-    return nullptr;
-  }
-  for (const auto &[key, unused] : *result)
-    if (llvm::find(names, llvm::StringRef(key)) == names.end())
-      fail(value.path, "unknown member '" + key.str() + "'; the members are " + llvm::join(names, ", "));
-  return failed() ? nullptr : result;
-}
-
-std::vector<Value> Reader::array(const Value &value) {
-  const json::Array *values = value.value->getAsArray();
-  std::vector<Value> result;
-  if (!values) {
-    fail(value.path, "must be an array");
-    return result;
-  }
-  for (size_t i = 0; i < values->size(); ++i)
-    result.push_back({&(*values)[i], value.path + "[" + std::to_string(i) + "]"});
-  return result;
-}
-
-std::optional<Value> Reader::member(const json::Object &object, const std::string &path, llvm::StringRef name,
-                                    bool isNeeded) {
-  if (const json::Value *value = object.get(name))
-    return Value{value, path.empty() ? name.str() : path + "." + name.str()};
-  if (isNeeded)
-    fail(path, "'" + name.str() + "' is missing");
-  return {};
-}
-
-uint32_t Reader::number(const Value &value, int64_t lowest, int64_t highest, const char *what) {
-  std::optional<int64_t> result;
-  if (auto integer = value.value->getAsInteger())
-    result = *integer;
-  if (!result || *result < lowest || *result > highest)
-    fail(value.path, std::string(what) + " must be a whole number from " + std::to_string(lowest) + " to " +
-                         std::to_string(highest) + (result ? ", not " + std::to_string(*result) : ""));
-  return static_cast<uint32_t>(result.value_or(0));
-}
 
 uint32_t Reader::rank(const Value &value) {
   auto integer = value.value->getAsInteger();
@@ -112,52 +41,29 @@ uint32_t Reader::rank(const Value &value) {
   return integer ? static_cast<uint32_t>(*integer) : 0;
 }
 
-double Reader::quantity(const Value &value, const char *what) {
-  auto result = value.value->getAsNumber();
-  if (!result || !std::isfinite(*result) || *result < 0)
-    fail(value.path, std::string(what) + " must be a number of at least 0");
-  return result ? *result : 0;
-}
-
-LinkKind Reader::kind(const Value &value) {
-  auto text = value.value->getAsString();
-  std::string all;
-  for (LinkKind kind : kinds) {
-    if (text && *text == llvm::StringRef(name(kind)))
-      return kind;
-    all += (all.empty() ? "" : ", ") + std::string(name(kind));
-  }
-  fail(value.path, "must be one of " + all);
-  return LinkKind::Other;
-}
-
 void Reader::readLink(const Value &value) {
-  const json::Object *members = object(value, {"from", "to", "bandwidth", "kind", "alpha", "beta", "both"});
+  auto members = object(value, {"from", "to", "bandwidth", "kind", "alpha", "beta", "both"});
   if (!members)
     return;
   Link link;
-  if (auto from = member(*members, value.path, "from", true))
+  if (auto from = member(*members, "from", true))
     link.from = rank(*from);
-  auto to = member(*members, value.path, "to", true);
+  auto to = member(*members, "to", true);
   if (to)
     link.to = rank(*to);
   if (to && !failed() && link.from == link.to)
     fail(to->path, "a link must lead to another rank");
-  if (auto bandwidth = member(*members, value.path, "bandwidth"))
+  if (auto bandwidth = member(*members, "bandwidth"))
     link.bandwidth = number(*bandwidth, 1, 1 << 20, "a bandwidth");
-  if (auto text = member(*members, value.path, "kind"))
+  if (auto text = member(*members, "kind"))
     link.kind = kind(*text);
-  if (auto alpha = member(*members, value.path, "alpha"))
+  if (auto alpha = member(*members, "alpha"))
     link.alpha = quantity(*alpha, "a latency in microseconds");
-  if (auto beta = member(*members, value.path, "beta"))
+  if (auto beta = member(*members, "beta"))
     link.beta = quantity(*beta, "a time in microseconds per million bytes");
   bool both = false;
-  if (auto flag = member(*members, value.path, "both")) {
-    if (auto boolean = flag->value->getAsBoolean())
-      both = *boolean;
-    else
-      fail(flag->path, "must be true or false");
-  }
+  if (auto isBoth = member(*members, "both"))
+    both = flag(*isBoth);
   for (int direction = 0; direction <= (both ? 1 : 0) && !failed(); ++direction, std::swap(link.from, link.to)) {
     if (!linkEnds.insert({link.from, link.to, link.kind}).second)
       return fail(value.path, "there is another link of kind '" + std::string(name(link.kind)) + "' from " +
@@ -165,6 +71,72 @@ void Reader::readLink(const Value &value) {
                                   "; give one link more bandwidth");
     topology.links.push_back(link);
   }
+}
+
+/// Reads ports such as [0, [1, 2]]: a rank, or a list of ranks that share the port.
+void Reader::readPorts(const Value &value, Switch &into) {
+  std::vector<uint8_t> seen(topology.ranks);
+  for (const Value &port : array(value)) {
+    const bool isShared = port.value->getAsArray() != nullptr;
+    for (const Value &one : isShared ? array(port) : std::vector<Value>{port}) {
+      const uint32_t served = rank(one);
+      if (!failed() && seen[served]++)
+        fail(one.path, "rank " + std::to_string(served) + " has another port of this switch");
+      into.portRanks.push_back(served);
+    }
+    if (into.portRanks.size() == into.portBegin.back())
+      fail(port.path, "a port must serve a rank");
+    into.portBegin.push_back(static_cast<uint32_t>(into.portRanks.size()));
+    if (failed())
+      return;
+  }
+}
+
+void Reader::readTrunk(const Value &value, Switch &into) {
+  auto members = object(value, {"ports", "bandwidth"});
+  if (!members)
+    return;
+  if (auto ports = member(*members, "ports", true))
+    into.trunkPorts = number(*ports, 2, Topology::MaxRanks, "the number of ports of a trunk");
+  if (auto bandwidth = member(*members, "bandwidth", true))
+    into.trunkBandwidth = number(*bandwidth, 1, 1 << 20, "a bandwidth");
+}
+
+void Reader::readSwitch(const Value &value) {
+  auto members = object(value, {"kind", "bandwidth", "alpha", "beta", "ports", "rails", "trunk"});
+  if (!members)
+    return;
+  Switch made;
+  if (auto text = member(*members, "kind"))
+    made.kind = kind(*text);
+  if (auto bandwidth = member(*members, "bandwidth"))
+    made.bandwidth = number(*bandwidth, 1, 1 << 20, "a bandwidth");
+  if (auto alpha = member(*members, "alpha"))
+    made.alpha = quantity(*alpha, "a latency in microseconds");
+  if (auto beta = member(*members, "beta"))
+    made.beta = quantity(*beta, "a time in microseconds per million bytes");
+  if (auto ports = member(*members, "ports"))
+    readPorts(*ports, made);
+  else
+    for (uint32_t rank = 0; rank < topology.ranks; ++rank)
+      made.portRanks.push_back(rank), made.portBegin.push_back(rank + 1);
+  if (auto rails = member(*members, "rails"))
+    made.rails = number(*rails, 1, topology.ranks, "the number of ranks of a machine");
+  if (auto trunk = member(*members, "trunk"))
+    readTrunk(*trunk, made);
+  const uint64_t members64 = made.portRanks.size();
+  const uint64_t most = made.rails ? members64 * (members64 / made.rails) : members64 * members64;
+  if (!failed() && made.ports() < 2)
+    fail(value.path, "a switch must have at least 2 ports");
+  if (!failed() && topology.links.size() + most > Topology::MaxLinks)
+    fail(value.path, "the switch has too many pairs of ranks; a topology has at most " +
+                         std::to_string(Topology::MaxLinks) + " links");
+  if (failed())
+    return;
+  const uint32_t before = topology.linkCount();
+  topology.addSwitch(std::move(made));
+  for (uint32_t i = before; i < topology.linkCount(); ++i)
+    linkEnds.insert({topology.links[i].from, topology.links[i].to, topology.links[i].kind});
 }
 
 /// Returns, by rank, 1 if the value names the rank, else 0. Returns 1 for all ranks if there is no value.
@@ -191,7 +163,7 @@ void Reader::keepPairs(const Value &value, std::vector<uint32_t> &links) {
     if (failed())
       return;
     const std::pair<uint32_t, uint32_t> fromTo = {rank(ends[0]), rank(ends[1])};
-    const auto known = linkEnds.lower_bound({fromTo.first, fromTo.second, kinds[0]});
+    const auto known = linkEnds.lower_bound({fromTo.first, fromTo.second, LinkKind::Other});
     const bool isThere =
         known != linkEnds.end() && std::get<0>(*known) == fromTo.first && std::get<1>(*known) == fromTo.second;
     if (!failed() && !isThere)
@@ -204,16 +176,16 @@ void Reader::keepPairs(const Value &value, std::vector<uint32_t> &links) {
 }
 
 void Reader::readBound(const Value &value) {
-  const json::Object *members = object(value, {"from", "to", "kind", "links", "bandwidth"});
+  auto members = object(value, {"from", "to", "kind", "links", "bandwidth"});
   if (!members)
     return;
   uint32_t bandwidth = 0;
-  if (auto limit = member(*members, value.path, "bandwidth", true))
+  if (auto limit = member(*members, "bandwidth", true))
     bandwidth = number(*limit, 1, 1 << 20, "a bandwidth");
-  const std::vector<uint8_t> from = readRanks(member(*members, value.path, "from"));
-  const std::vector<uint8_t> to = readRanks(member(*members, value.path, "to"));
+  const std::vector<uint8_t> from = readRanks(member(*members, "from"));
+  const std::vector<uint8_t> to = readRanks(member(*members, "to"));
   std::optional<LinkKind> only;
-  if (auto text = member(*members, value.path, "kind"))
+  if (auto text = member(*members, "kind"))
     only = kind(*text);
   if (failed())
     return;
@@ -223,22 +195,33 @@ void Reader::readBound(const Value &value) {
     if (from[link.from] && to[link.to] && (!only || link.kind == *only))
       links.push_back(i);
   }
-  if (auto pairs = member(*members, value.path, "links"))
+  if (auto pairs = member(*members, "links"))
     keepPairs(*pairs, links);
   if (links.empty())
     return fail(value.path, "this bound applies to no link");
   topology.addBound(links, bandwidth);
 }
 
-void Reader::readLinks(const Value &value) {
-  for (const Value &link : array(value)) {
-    readLink(link);
-    if (failed())
-      return;
-  }
-  const std::string problem = findDisconnection(topology);
+/// Reads links, then switches. A switch adds no link between two ranks that have one.
+void Reader::readLinks(const Members &root) {
+  auto links = member(root, "links"), switches = member(root, "switches");
+  if (!links && !switches)
+    return fail("", "'links' is missing");
+  if (links)
+    for (const Value &link : array(*links)) {
+      readLink(link);
+      if (failed())
+        return;
+    }
+  if (switches)
+    for (const Value &one : array(*switches)) {
+      readSwitch(one);
+      if (failed())
+        return;
+    }
+  const std::string problem = failed() ? "" : findDisconnection(topology);
   if (!problem.empty())
-    fail(value.path, problem);
+    fail(links ? links->path : switches->path, problem);
 }
 
 void Reader::readLattice(const Value &value) {
@@ -257,25 +240,28 @@ void Reader::readLattice(const Value &value) {
 }
 
 void Reader::read(const json::Value &root) {
-  const json::Object *members = object({&root, ""}, {"name", "ranks", "lattice", "links", "bounds"});
+  auto members = object({&root, ""}, {"name", "description", "ranks", "lattice", "links", "switches", "bounds",
+                                      "network", "costs", "sources"});
   if (!members)
     return;
-  if (auto value = member(*members, "", "name", true)) {
-    auto text = value->value->getAsString();
-    if (text && !text->empty() && llvm::none_of(*text, [](unsigned char c) { return c < 0x20; }))
-      topology.name = text->str(); // must be one line, because it is written into comments of programs
-    else
-      fail(value->path, "must be a string of one line");
-  }
-  if (auto value = member(*members, "", "ranks", true))
+  if (auto value = member(*members, "name", true))
+    topology.name = line(*value); // must be one line, because it is written into comments of programs
+  if (auto value = member(*members, "description"))
+    topology.description = line(*value);
+  if (auto value = member(*members, "ranks", true))
     topology.ranks = number(*value, 2, Topology::MaxRanks, "the number of ranks");
+  if (auto costs = member(*members, "costs"); costs && !failed())
+    topology.costs = readCosts(*this, *costs);
+  if (auto network = member(*members, "network"); network && !failed())
+    topology.network = readNetwork(*this, *network);
+  if (auto sources = member(*members, "sources"); sources && !failed())
+    topology.sources = readSources(*this, *sources);
   if (failed())
     return;
-  if (auto links = member(*members, "", "links", true))
-    readLinks(*links);
-  if (auto lattice = member(*members, "", "lattice"); lattice && !failed())
+  readLinks(*members);
+  if (auto lattice = member(*members, "lattice"); lattice && !failed())
     readLattice(*lattice);
-  auto bounds = member(*members, "", "bounds");
+  auto bounds = member(*members, "bounds");
   if (failed() || !bounds)
     return;
   for (const Value &bound : array(*bounds)) {
@@ -320,48 +306,6 @@ std::optional<Topology> parseJson(const std::string &text, std::string &error) {
   if (!error.empty())
     return {};
   return topology;
-}
-
-/// Returns true if `next` is the same link in the opposite direction; then both are printed on one line.
-static bool isBack(const Link &link, const Link &next) {
-  return link.from == next.to && link.to == next.from && link.bandwidth == next.bandwidth && link.kind == next.kind &&
-         link.alpha == next.alpha && link.beta == next.beta;
-}
-
-void printJson(llvm::raw_ostream &out, const Topology &topology) {
-  auto text = [](const json::Value &value) { return llvm::formatv("{0}", value).str(); };
-  out << "{\n  \"name\": " << text(topology.name) << ",\n  \"ranks\": " << topology.ranks;
-  for (size_t i = 0; i < topology.lattice.size(); ++i)
-    out << (i ? ", " : ",\n  \"lattice\": [") << topology.lattice[i];
-  out << (topology.lattice.empty() ? "" : "]") << ",\n  \"links\": [";
-  for (size_t i = 0; i < topology.links.size(); ++i) {
-    const Link &link = topology.links[i];
-    out << (i ? ",\n" : "\n") << "    {\"from\": " << link.from << ", \"to\": " << link.to
-        << ", \"bandwidth\": " << link.bandwidth << ", \"kind\": \"" << llvm::StringRef(name(link.kind))
-        << "\", \"alpha\": " << text(link.alpha) << ", \"beta\": " << text(link.beta);
-    if (i + 1 < topology.links.size() && isBack(link, topology.links[i + 1])) {
-      out << ", \"both\": true";
-      ++i;
-    }
-    out << "}";
-  }
-  out << "\n  ],\n  \"bounds\": [";
-  for (uint32_t bound = 0; bound < topology.boundCount(); ++bound) {
-    out << (bound ? ",\n" : "\n") << "    {\"bandwidth\": " << topology.boundBandwidth[bound];
-    const auto links =
-        llvm::makeArrayRef(topology.boundLinks)
-            .slice(topology.boundBegin[bound], topology.boundBegin[bound + 1] - topology.boundBegin[bound]);
-    const LinkKind first = topology.links[links[0]].kind;
-    if (llvm::all_of(links, [&](uint32_t link) { return topology.links[link].kind == first; }))
-      out << ", \"kind\": \"" << llvm::StringRef(name(first)) << "\"";
-    out << ", \"links\": [";
-    for (uint32_t i = topology.boundBegin[bound]; i < topology.boundBegin[bound + 1]; ++i) {
-      const Link &link = topology.links[topology.boundLinks[i]];
-      out << (i > topology.boundBegin[bound] ? ", " : "") << "[" << link.from << ", " << link.to << "]";
-    }
-    out << "]}";
-  }
-  out << (topology.boundCount() ? "\n  ]\n}\n" : "]\n}\n");
 }
 
 } // namespace gc3::topology

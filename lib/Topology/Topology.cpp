@@ -2,6 +2,7 @@
 // Functions on the graph of a topology: its reverse, its distances, whether it is connected.
 #include "gc3/Topology/Topology.h"
 #include <algorithm>
+#include <cstdio>
 
 namespace gc3::topology {
 
@@ -17,10 +18,16 @@ std::string_view name(LinkKind kind) {
   return "";
 }
 
-void Topology::addBound(const std::vector<uint32_t> &ofLinks, uint32_t bandwidth) {
+void Topology::addBound(const std::vector<uint32_t> &ofLinks, uint32_t bandwidth, uint32_t ofSwitch) {
   boundLinks.insert(boundLinks.end(), ofLinks.begin(), ofLinks.end());
   boundBegin.push_back(static_cast<uint32_t>(boundLinks.size()));
   boundBandwidth.push_back(bandwidth);
+  boundSwitch.push_back(ofSwitch);
+}
+
+void Topology::clearBounds() {
+  boundBegin = {0};
+  boundLinks.clear(), boundBandwidth.clear(), boundSwitch.clear();
 }
 
 double Topology::alpha() const {
@@ -35,6 +42,26 @@ double Topology::beta() const {
   for (const Link &link : links)
     most = std::max(most, link.beta * link.bandwidth);
   return most;
+}
+
+std::string findInconsistentBeta(const Topology &topology) {
+  constexpr double tolerance = 1.2;
+  const Link *slowest = nullptr, *fastest = nullptr;
+  const auto product = [](const Link &link) { return link.beta * link.bandwidth; };
+  for (const Link &link : topology.links) {
+    slowest = !slowest || product(link) > product(*slowest) ? &link : slowest;
+    fastest = !fastest || product(link) < product(*fastest) ? &link : fastest;
+  }
+  if (!slowest || product(*slowest) <= tolerance * product(*fastest))
+    return {};
+  const auto describe = [&](const Link &link) {
+    char text[120];
+    std::snprintf(text, sizeof text, "the link from %u to %u moves a chunk in %g us/MB", link.from, link.to,
+                  product(link));
+    return std::string(text);
+  };
+  return describe(*slowest) + ", but " + describe(*fastest) +
+         "; the slower figure applies to all links; make bandwidth * beta equal";
 }
 
 Topology reversed(const Topology &topology) {

@@ -6,7 +6,7 @@ set -euo pipefail
 gc3c=$1 seeds=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 rm -rf "$seeds"
-mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml}
+mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml,read-topology}
 
 # add FUZZER NAME: adds the standard input to the seeds, unless it has more than 6000 bytes. In a long seed, most
 # mutations change nothing relevant.
@@ -23,6 +23,8 @@ done < <(find "$root/examples" "$root/std" "$root/test/lit" -name '*.gc3' | sort
 while IFS= read -r file; do
   sed '/^ *\/\//d' "$file" | add fuzz-read-ir "$(tr / - <<<"${file#"$root/"}")"
 done < <(find "$root/test/lit" -name '*.gc3-ir' -o -name '*.inst-dag' | sort)
+
+for file in "$root"/topologies/*.json; do add fuzz-read-topology "$(basename "$file")" <"$file"; done
 
 grep -oE "'[a-z_]+'|'[^' a-z]{1,3}'" "$root/grammar/GC3.g4" | sort -u | sed "s/\\\\/\\\\\\\\/g;s/\"/\\\\\"/g;s/'\(.*\)'/\"\1\"/" >"$seeds/fuzz-source.dict"
 

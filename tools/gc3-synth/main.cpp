@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // gc3-synth: finds programs for a topology. Reads the topology, runs the search, writes the results.
 #include "Output.h"
+#include "ReadTopology.h"
 #include "Report.h"
 #include "gc3/Parse/Parse.h"
 #include "gc3/Support/Quantity.h"
-#include "gc3/Topology/Families.h"
 #include "gc3/Topology/Json.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
 
@@ -20,45 +19,6 @@ static std::atomic<bool> interrupted{false};
 static int fail(const std::string &message) {
   llvm::errs() << "gc3-synth: error: " << message << '\n';
   return 1;
-}
-
-/// Returns a suggestion of the family that the user may have meant. Returns an empty string if the family exists, or if
-/// no family has a similar name.
-static std::string suggestFamily(llvm::StringRef name) {
-  const llvm::StringRef wanted = name.substr(name.find('*') + 1).split(':').first;
-  std::vector<std::string> families;
-  const std::string help = topology::familiesHelp();
-  for (llvm::StringRef rest = help; !rest.empty(); rest = rest.split('\n').second)
-    families.push_back(rest.split('\t').first.split(':').first.str());
-  return llvm::is_contained(families, wanted.str()) ? "" : suggestion(wanted, families);
-}
-
-static std::optional<topology::Topology> readTopology(const std::string &name, std::string &error) {
-  if (!llvm::StringRef(name).endswith(".json")) {
-    std::optional<topology::Topology> topology = topology::named(name, error);
-    error += topology ? "" : suggestFamily(name);
-    return topology;
-  }
-  auto file = llvm::MemoryBuffer::getFile(name);
-  if (!file) {
-    error = "cannot read '" + name + "': " + file.getError().message();
-    return {};
-  }
-  std::optional<topology::Topology> topology = topology::parseJson((*file)->getBuffer().str(), error);
-  error = name + ": " + error;
-  return topology;
-}
-
-static int listTopologies() {
-  llvm::SmallVector<llvm::StringRef> lines;
-  const std::string help = topology::familiesHelp();
-  llvm::StringRef(help).split(lines, '\n', -1, false);
-  for (llvm::StringRef line : lines) {
-    const auto [name, text] = line.split('\t');
-    llvm::outs() << name;
-    llvm::outs().indent(static_cast<unsigned>(name.size() < 16 ? 16 - name.size() : 1)) << text << '\n';
-  }
-  return 0;
 }
 
 /// Returns the number of tokens in the text, as the language counts them. Ignores comments.
@@ -138,16 +98,20 @@ int main(int argc, char **argv) {
   const std::optional<CommandLine> line = parseCommandLine(argc, argv);
   if (!line)
     return 2;
-  if (line->listTopologies)
-    return listTopologies();
+  if (line->listTopologies) {
+    driver::listTopologies();
+    return 0;
+  }
   std::string error;
-  const std::optional<topology::Topology> topology = readTopology(line->topology, error);
+  const std::optional<topology::Topology> topology = driver::readTopology(line->topology, error);
   if (!topology)
     return fail(error);
   if (line->printTopology) {
     topology::printJson(llvm::outs(), *topology);
     return 0;
   }
+  if (const std::string warning = topology::findInconsistentBeta(*topology); !warning.empty())
+    llvm::errs() << "gc3-synth: warning: " << warning << '\n';
   try {
     return findPrograms(*topology, *line);
   } catch (const std::exception &problem) { // out of memory, here or in the solver

@@ -1,30 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hardware for which an algorithm is made (SCCL section 3.1). A link states which rank can send to which rank, how
-// many chunks in a round, and at what cost. The ranks are the nodes of the graph. A switch is not a node: it consists
-// of all links through it, with bounds on the data that each rank sends and receives over them together.
+// many chunks in a round, and at what cost. The ranks are the nodes of the graph. A switch is not a node: for a search
+// it consists of the links through it, with bounds on the data that each port sends and receives over them together.
 #pragma once
 
+#include "gc3/Topology/Costs.h"
+#include "gc3/Topology/LinkKind.h"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gc3::topology {
 
-/// Hardware of a link.
-enum class LinkKind : uint8_t { Other, NvLink, NvSwitch, Xgmi, Pcie, Network };
-inline constexpr unsigned LinkKinds = 6;
-
-/// Returns the spelling in JSON: "other", "nvlink", "nvswitch", "xgmi", "pcie" or "network".
-std::string_view name(LinkKind kind);
-
 /// One direction of a connection. Several links can lead from one rank to another.
 struct Link {
   uint32_t from, to;
   uint32_t bandwidth = 1; ///< chunks per round, at least 1
   LinkKind kind = LinkKind::Other;
-  double alpha = 1; ///< latency of a message of any size, in microseconds
-  double beta = 40; ///< microseconds per million bytes, at the full bandwidth of the link
+  double alpha = 1;             ///< latency of a message of any size, in microseconds
+  double beta = 40;             ///< microseconds per million bytes, at the full bandwidth of the link
+  uint32_t ofSwitch = NoSwitch; ///< number of the switch that the link is a part of
+
+  static constexpr uint32_t NoSwitch = UINT32_MAX;
+};
+
+/// A switch with equal ports. Each port serves one rank, or several ranks that share it.
+struct Switch {
+  LinkKind kind = LinkKind::NvSwitch;
+  uint32_t bandwidth = 1;                ///< chunks per round of a port, in each direction
+  double alpha = 1;                      ///< latency of a message from port to port, in microseconds
+  double beta = 40;                      ///< microseconds per million bytes, at the full bandwidth of a port
+  std::vector<uint32_t> portBegin = {0}; ///< port p serves portRanks[portBegin[p] .. portBegin[p + 1])
+  std::vector<uint32_t> portRanks;
+  /// If not 0, a search may use only the links between equal places of two machines of `rails` consecutive ranks, as
+  /// networks of rails have them. All ranks can reach each other nevertheless.
+  uint32_t rails = 0;
+  /// If not 0, each `trunkPorts` consecutive ports share a trunk, such as a PCIe switch. It carries at most
+  /// `trunkBandwidth` chunks per round in each direction.
+  uint32_t trunkPorts = 0, trunkBandwidth = 0;
+
+  uint32_t ports() const { return static_cast<uint32_t>(portBegin.size()) - 1; }
+  uint32_t trunks() const { return trunkPorts ? (ports() + trunkPorts - 1) / trunkPorts : 0; }
+};
+
+/// The network cards of a machine, over which its ranks reach other machines of the same kind.
+struct NetworkCards {
+  uint32_t cards = 1;     ///< number of cards; each serves the same number of ranks
+  uint32_t bandwidth = 1; ///< chunks per round of one card
+  uint32_t scale = 1;     ///< factor for the bandwidths of links inside the machine, so that a card's bandwidth is a
+                          ///< whole number
+  double alpha = 5;
+  double beta = 40;
+};
+
+/// The origin of a figure of the topology.
+struct Source {
+  std::string figure, origin;
 };
 
 struct Topology {
@@ -32,24 +66,39 @@ struct Topology {
   static constexpr uint32_t MaxLinks = 1u << 26;
 
   std::string name;
+  std::string description;
   uint32_t ranks = 0;
-  std::vector<Link> links;
+  std::vector<Link> links;      ///< including those of switches
+  std::vector<Switch> switches; ///< addSwitch() adds them with their links and bounds
+  std::optional<NetworkCards> network;
+  Costs costs;
+  std::vector<Source> sources;
   std::vector<uint32_t> lattice; ///< sizes of the grid whose points may all look the same (Lattice.h); empty: no grid
   // Bound b: the links boundLinks[boundBegin[b] ..] together carry at most boundBandwidth[b] chunks per round. The
   // limit of a single link is not a bound here, but Link::bandwidth.
   std::vector<uint32_t> boundBegin = {0};
   std::vector<uint32_t> boundLinks;
   std::vector<uint32_t> boundBandwidth;
+  std::vector<uint32_t> boundSwitch; ///< number of the switch that the bound is a part of, or Link::NoSwitch
 
   uint32_t linkCount() const { return static_cast<uint32_t>(links.size()); }
   uint32_t boundCount() const { return static_cast<uint32_t>(boundBandwidth.size()); }
-  void addBound(const std::vector<uint32_t> &ofLinks, uint32_t bandwidth);
+  void addBound(const std::vector<uint32_t> &ofLinks, uint32_t bandwidth, uint32_t ofSwitch = Link::NoSwitch);
+  void clearBounds();
+  /// Adds a switch, a link for each pair of its ranks that have different ports and no link yet, and two bounds for
+  /// each port and trunk that has several links. Linear in the links and in the pairs.
+  void addSwitch(Switch added);
 
   /// An algorithm of S steps with R rounds in total takes S·alpha + R·(bytes of a chunk)·beta. alpha is in
-  /// microseconds, beta in microseconds per million bytes.
+  /// microseconds, beta in microseconds per million bytes. If links differ, the slowest one determines both: all links
+  /// move in the same steps and rounds.
   double alpha() const; ///< largest alpha of all links
   double beta() const;  ///< largest beta * bandwidth of all links, because a round moves `bandwidth` chunks over a link
 };
+
+/// Returns a warning if links have different products of beta and bandwidth. Then the slowest link makes the rounds of
+/// all links longer. Returns an empty string if the products differ by at most a fifth.
+std::string findInconsistentBeta(const Topology &topology);
 
 /// Returns the topology with each link reversed, under the same number. An algorithm for the result, run backwards in
 /// time, is an algorithm for `topology`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares named topologies with known machines, reads printed JSON back, and tests every error of JSON.
+#include "CheckTopology.h"
 #include "gc3/Topology/Families.h"
 #include "gc3/Topology/Json.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -166,28 +167,161 @@ TEST(Json, DeepNestingIsAnError) {
             "'ranks' is missing");
 }
 
+/// Returns the links and bounds as text, without saying which come from switches.
+std::string graphOf(const Topology &topology) {
+  std::string result;
+  for (const Link &link : topology.links)
+    result += std::to_string(link.from) + ">" + std::to_string(link.to) + " " + std::string(name(link.kind)) + " " +
+              std::to_string(link.bandwidth) + " " + std::to_string(link.alpha) + " " + std::to_string(link.beta) +
+              "\n";
+  for (uint32_t bound = 0; bound < topology.boundCount(); ++bound) {
+    result += std::to_string(topology.boundBandwidth[bound]) + ":";
+    for (uint32_t i = topology.boundBegin[bound]; i < topology.boundBegin[bound + 1]; ++i)
+      result += " " + std::to_string(topology.boundLinks[i]);
+    result += "\n";
+  }
+  return result;
+}
+
+Topology parse(const std::string &json) {
+  std::string error;
+  std::optional<Topology> topology = parseJson(json, error);
+  EXPECT_TRUE(topology) << error;
+  return topology.value_or(Topology());
+}
+
+TEST(Switches, AreTheirPairsForASearch) {
+  const Topology asSwitch = parse(R"({"name": "s", "ranks": 3, "switches": [
+    {"kind": "nvswitch", "bandwidth": 2, "alpha": 1.5, "beta": 20}]})");
+  const Topology asPairs = parse(R"({"name": "s", "ranks": 3, "links": [
+    {"from": 0, "to": 1, "bandwidth": 2, "kind": "nvswitch", "alpha": 1.5, "beta": 20, "both": true},
+    {"from": 0, "to": 2, "bandwidth": 2, "kind": "nvswitch", "alpha": 1.5, "beta": 20, "both": true},
+    {"from": 1, "to": 2, "bandwidth": 2, "kind": "nvswitch", "alpha": 1.5, "beta": 20, "both": true}],
+    "bounds": [{"from": 0, "bandwidth": 2}, {"from": 1, "bandwidth": 2}, {"from": 2, "bandwidth": 2},
+               {"to": 0, "bandwidth": 2}, {"to": 1, "bandwidth": 2}, {"to": 2, "bandwidth": 2}]})");
+  EXPECT_EQ(graphOf(asSwitch), graphOf(asPairs));
+  EXPECT_EQ(asSwitch.switches.size(), 1u);
+  EXPECT_EQ(asPairs.switches.size(), 0u);
+}
+
+/// A switch adds no link between two ranks that have one, or that share a port.
+TEST(Switches, AddOnlyMissingLinks) {
+  const Topology topology = parse(R"({"name": "s", "ranks": 4, "links": [{"from": 0, "to": 2, "kind": "nvlink"}],
+    "switches": [{"kind": "network", "bandwidth": 3, "beta": 10, "ports": [[0, 1], 2, 3],
+                  "trunk": {"ports": 2, "bandwidth": 1}}]})");
+  EXPECT_EQ(graphOf(topology), "0>2 nvlink 1 1.000000 40.000000\n"
+                               "2>0 network 3 1.000000 10.000000\n"
+                               "0>3 network 3 1.000000 10.000000\n"
+                               "3>0 network 3 1.000000 10.000000\n"
+                               "1>2 network 3 1.000000 10.000000\n"
+                               "2>1 network 3 1.000000 10.000000\n"
+                               "1>3 network 3 1.000000 10.000000\n"
+                               "3>1 network 3 1.000000 10.000000\n"
+                               "2>3 network 3 1.000000 10.000000\n"
+                               "3>2 network 3 1.000000 10.000000\n"
+                               "3: 2 4 6\n3: 1 5 8\n3: 3 7 9\n" // out of each port
+                               "3: 1 3 5 7\n3: 4 9\n3: 2 6 8\n" // into each port
+                               "1: 2 6 8\n1: 3 7 9\n"           // out of and into each trunk
+                               "1: 3 7 9\n1: 2 6 8\n");
+}
+
+TEST(Switches, OfRailsJoinEqualPlaces) {
+  const Topology topology = parse(R"({"name": "s", "ranks": 4, "switches": [
+    {"kind": "nvlink", "ports": [0, 1]}, {"kind": "nvlink", "ports": [2, 3]}, {"kind": "network", "rails": 2}]})");
+  EXPECT_EQ(graphOf(topology), "0>1 nvlink 1 1.000000 40.000000\n1>0 nvlink 1 1.000000 40.000000\n"
+                               "2>3 nvlink 1 1.000000 40.000000\n3>2 nvlink 1 1.000000 40.000000\n"
+                               "0>2 network 1 1.000000 40.000000\n2>0 network 1 1.000000 40.000000\n"
+                               "1>3 network 1 1.000000 40.000000\n3>1 network 1 1.000000 40.000000\n");
+}
+
+/// The figures of a file survive printing.
+TEST(Json, KeepsCostsAndSources) {
+  const std::string json = text(parse(R"({"name": "c", "description": "a test", "ranks": 2, "switches": [{}],
+    "network": {"cards": 2, "bandwidth": 3, "scale": 4, "alpha": 2.5, "beta": 7},
+    "costs": {"launch": 3, "step": 0.5, "wait": 0.25, "memory": 2000,
+              "simple": {"copy": 20, "reduce": 15, "hop": {"nvswitch": 1, "network": 3}}, "ll128": {"copy": 10}},
+    "sources": [{"figure": "launch", "source": "a \"guess\""}]})"));
+  EXPECT_EQ(text(parse(json)), json);
+  const Topology topology = parse(json);
+  EXPECT_EQ(topology.description, "a test");
+  EXPECT_EQ(topology.network->scale, 4u);
+  EXPECT_EQ(topology.costs.memory, 2000);
+  EXPECT_EQ(topology.costs.protocols[0].hop[static_cast<size_t>(LinkKind::Network)], 3);
+  EXPECT_EQ(topology.costs.protocols[0].reduce, 15);
+  EXPECT_EQ(topology.costs.protocols[1].copy, Unlimited);
+  EXPECT_EQ(topology.costs.protocols[2].copy, 10);
+  EXPECT_EQ(topology.sources.at(0).origin, "a \"guess\"");
+}
+
+TEST(Topology, WarnsIfProductsDiffer) {
+  EXPECT_EQ(findInconsistentBeta(make("2*dgx1")), "");
+  EXPECT_EQ(findInconsistentBeta(parse(changed("\"beta\": 3", "\"beta\": 20"))), "");
+  EXPECT_EQ(findInconsistentBeta(parse(changed("\"beta\": 3", "\"beta\": 30"))),
+            "the link from 1 to 2 moves a chunk in 60 us/MB, but the link from 0 to 1 moves a chunk in 40 us/MB; the "
+            "slower figure applies to all links; make bandwidth * beta equal");
+}
+
+/// Each file is a named topology, which has a description and the sources of its figures.
 TEST(Json, FilesAreTheNamedTopologies) {
-  for (const char *name : {"dgx1", "amd-z52", "dgx2", "dgx-a100", "dgx-h100"}) {
+  for (const char *name :
+       {"amd-z52", "dgx-a100", "dgx-h100", "dgx1", "dgx2", "gb200-nvl72", "ndmv4", "ndmv5", "ndv2"}) {
     auto file = llvm::MemoryBuffer::getFile(std::string(GC3_TOPOLOGIES "/") + name + ".json");
     ASSERT_TRUE(file) << name;
-    std::string error;
-    std::optional<Topology> topology = parseJson((*file)->getBuffer().str(), error);
-    ASSERT_TRUE(topology) << error;
-    Topology expected = make(name);
-    auto order = [](const Link &a, const Link &b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); };
-    for (Topology *each : {&*topology, &expected})
-      std::sort(each->links.begin(), each->links.end(), order);
-    ASSERT_EQ(topology->linkCount(), expected.linkCount()) << name;
-    for (uint32_t i = 0; i < expected.linkCount(); ++i) {
-      const Link &a = topology->links[i], &b = expected.links[i];
-      EXPECT_TRUE(a.from == b.from && a.to == b.to && a.bandwidth == b.bandwidth && a.kind == b.kind) << name;
-      EXPECT_DOUBLE_EQ(a.alpha, b.alpha);
-      EXPECT_DOUBLE_EQ(a.beta, b.beta);
-    }
-    EXPECT_EQ(topology->boundBandwidth, expected.boundBandwidth) << name;
-    EXPECT_EQ(topology->boundBegin, expected.boundBegin) << name;
-    EXPECT_EQ(topology->lattice, expected.lattice) << name;
+    const Topology topology = parse((*file)->getBuffer().str());
+    EXPECT_EQ(text(topology), text(make(name)));
+    EXPECT_EQ(topology.name, name);
+    EXPECT_NE(topology.description, "") << name;
+    EXPECT_FALSE(topology.sources.empty()) << name;
+    EXPECT_EQ(findInconsistentBeta(topology), "") << name;
+    EXPECT_EQ(findInconsistentBeta(make("2*" + std::string(name))), "") << name;
   }
+}
+
+TEST(Json, ErrorsOfSwitchesAndFigures) {
+  const auto with = [](const std::string &members) {
+    return jsonError(R"({"name": "e", "ranks": 2, )" + members + "}");
+  };
+  EXPECT_EQ(with("\"lattice\": [2]"), "'links' is missing");
+  EXPECT_EQ(with("\"switches\": 1"), "switches: must be an array");
+  EXPECT_EQ(with("\"switches\": [{\"port\": 1}]"),
+            "switches[0]: unknown member 'port'; the members are kind, bandwidth, alpha, beta, ports, rails, trunk");
+  EXPECT_EQ(with("\"switches\": [{\"ports\": [0]}]"), "switches[0]: a switch must have at least 2 ports");
+  EXPECT_EQ(with("\"switches\": [{\"ports\": [0, [1, 0]]}]"),
+            "switches[0].ports[1][1]: rank 0 has another port of this switch");
+  EXPECT_EQ(with("\"switches\": [{\"ports\": [0, []]}]"), "switches[0].ports[1]: a port must serve a rank");
+  EXPECT_EQ(with("\"switches\": [{\"ports\": [0, 2]}]"), "switches[0].ports[1]: there is no rank 2; there are 2");
+  EXPECT_EQ(with("\"switches\": [{\"rails\": 3}]"),
+            "switches[0].rails: the number of ranks of a machine must be a whole number from 1 to 2, not 3");
+  EXPECT_EQ(with("\"switches\": [{\"rails\": 2}]"), "switches: no path leads from rank 0 to rank 1");
+  EXPECT_EQ(with("\"switches\": [{\"trunk\": {\"ports\": 2}}]"), "switches[0].trunk: 'bandwidth' is missing");
+  EXPECT_EQ(with("\"switches\": [{\"trunk\": {\"ports\": 1}}]"),
+            "switches[0].trunk.ports: the number of ports of a trunk must be a whole number from 2 to 65536, not 1");
+  EXPECT_EQ(with("\"costs\": {\"launch\": -1}"), "costs.launch: a time in microseconds must be a number of at least 0");
+  EXPECT_EQ(with("\"costs\": {\"memory\": 0}"), "costs.memory: a bandwidth in GB/s must be a number above 0");
+  EXPECT_EQ(with("\"costs\": {\"ll\": {\"copy\": \"a\"}}"), "costs.ll.copy: a rate in GB/s must be a number above 0");
+  EXPECT_EQ(with("\"costs\": {\"ll\": {\"hop\": {\"wire\": 1}}}"),
+            "costs.ll.hop: unknown member 'wire'; the members are other, nvlink, nvswitch, xgmi, pcie, network");
+  EXPECT_EQ(with("\"network\": {\"cards\": 0}"),
+            "network.cards: the number of network cards must be a whole number from 1 to 65536, not 0");
+  EXPECT_EQ(with("\"sources\": [{\"figure\": \"a\"}]"), "sources[0]: 'source' is missing");
+  EXPECT_EQ(with("\"description\": 3"), "description: must be a string of one line");
+}
+
+/// Texts that differ from valid topologies in a few bytes are read, or give an error; what is read is printed and read
+/// back. The fuzzer checks the same property.
+TEST(Json, ChangedTextsAreReadOrRefused) {
+  const std::string seeds[] = {
+      text(make("2*dgx2")), text(make("mesh:2x2")), text(make("dgx-a100")),
+      changed("\"bounds\"", "\"switches\": [{\"trunk\": {\"ports\": 2, \"bandwidth\": 1}}], \"bounds\"")};
+  uint32_t state = 1, accepted = 0;
+  const auto below = [&](size_t limit) { return (state = state * 1664525 + 1013904223) / 65536 % limit; };
+  for (int round = 0; round < 4000; ++round) {
+    std::string json = seeds[below(std::size(seeds))];
+    for (size_t change = 0; change <= below(3); ++change)
+      json[below(json.size())] = "0123456789\"[]{},: -.e"[below(21)];
+    EXPECT_EQ(gc3::test::checkTopology(json, accepted), "") << json;
+  }
+  EXPECT_GT(accepted, 150u);
 }
 
 TEST(Json, ErrorsHaveThePathOfWhatIsWrong) {
@@ -197,7 +331,8 @@ TEST(Json, ErrorsHaveThePathOfWhatIsWrong) {
   EXPECT_EQ(jsonError(changed("\"t\"", "1")), "name: must be a string of one line");
   EXPECT_EQ(jsonError(changed("\"t\"", "\"a\\nb\"")), "name: must be a string of one line");
   EXPECT_EQ(jsonError(changed("\"ranks\"", "\"nodes\"")),
-            "unknown member 'nodes'; the members are name, ranks, lattice, links, bounds");
+            "unknown member 'nodes'; the members are name, description, ranks, lattice, links, switches, bounds, "
+            "network, costs, sources");
   EXPECT_EQ(jsonError(changed("3,", "-3,")),
             "ranks: the number of ranks must be a whole number from 2 to 65536, not -3");
   EXPECT_EQ(jsonError(changed("3,", "1.5,")), "ranks: the number of ranks must be a whole number from 2 to 65536");

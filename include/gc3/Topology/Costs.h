@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a GPU adds to the costs of links (docs/simulation.md). The defaults cost nothing, so that a topology without
+// these figures follows the plain model of alpha and beta.
+#pragma once
+
+#include "gc3/Topology/LinkKind.h"
+
+#include <array>
+#include <limits>
+#include <string_view>
+
+namespace gc3::topology {
+
+inline constexpr double Unlimited = std::numeric_limits<double>::infinity();
+
+/// Costs of one protocol. Rates count bytes of data, without flags.
+struct ProtocolCosts {
+  double copy = Unlimited;                ///< rate at which a thread block copies, in GB/s
+  double reduce = Unlimited;              ///< rate at which a thread block combines two operands, in GB/s
+  std::array<double, LinkKinds> hop = {}; ///< microseconds of a message in addition to alpha, by the kind of its link
+};
+
+inline constexpr unsigned ProtocolCount = 3;
+/// The spellings in JSON, indexed by protocol as bundles number them.
+inline constexpr std::string_view ProtocolNames[ProtocolCount] = {"simple", "ll", "ll128"};
+
+struct Costs {
+  double launch = 0;         ///< microseconds from the beginning of a call to the first step of a thread block
+  double step = 0;           ///< microseconds of each step
+  double wait = 0;           ///< microseconds from the end of a step to a thread block that waits for it
+  double memory = Unlimited; ///< bandwidth of a GPU's memory in GB/s; a read and a write count separately
+  std::array<ProtocolCosts, ProtocolCount> protocols = {};
+
+  /// Returns true if any figure differs from its default.
+  bool isSet() const {
+    bool any = launch != 0 || step != 0 || wait != 0 || memory != Unlimited;
+    for (const ProtocolCosts &protocol : protocols) {
+      any |= protocol.copy != Unlimited || protocol.reduce != Unlimited;
+      for (double latency : protocol.hop)
+        any |= latency != 0;
+    }
+    return any;
+  }
+};
+
+} // namespace gc3::topology

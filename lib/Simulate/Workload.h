@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call as flat arrays. Steps, waits, batches of slots, tiles and bytes come from the image and the geometry that the
+// GPU's interpreter reads (runtime/plan, runtime/kernel).
+#pragma once
+
+#include "Sharing.h"
+#include "gc3/Simulate/Simulate.h"
+#include "kernel/TileRuns.h"
+#include "plan/ProgramImage.h"
+
+namespace gc3::simulate {
+
+class Workload {
+public:
+  static constexpr uint32_t None = UINT32_MAX;
+
+  struct Step {
+    kernel::OpcodeFlags flags;
+    bool isAwaited;
+    uint32_t count; ///< slots
+    uint32_t firstWait, waitCount;
+    uint32_t uses;     ///< number of the step's list of resources
+    uint32_t firstRun; ///< None: no slot is short; else `runs` has the step's runs from here on
+    uint32_t runCount;
+  };
+  struct Wait {
+    uint32_t block; ///< over all ranks
+    uint32_t step;  ///< within the block
+  };
+  struct Block {
+    uint32_t rank;
+    uint32_t firstStep, stepCount;
+    uint32_t out, in; ///< connections, or None
+    uint32_t batch;   ///< slots that a receiver returns at a time
+  };
+  struct Connection {
+    uint32_t sender, receiver; ///< blocks
+    bool isNetwork;            ///< the message is put from the sender's slot after the step
+    double hop;                ///< microseconds from the end of the transfer to the receiver, and for returned slots
+    uint32_t putUses;          ///< list of resources of a put
+  };
+
+  /// Prepares a call. Returns an error text, or an empty string.
+  std::string prepare(const Call &call, const Fabric &fabric);
+
+  uint64_t tiles() const { return arguments.tiles; }
+  /// Returns the bytes of data that a step moves in a tile.
+  double bytes(const Step &step, uint64_t tile) const;
+  /// Returns the bytes of data of a step's message over a network.
+  double putBytes(const Step &step) const { return static_cast<double>(step.count * arguments.tileStride); }
+  /// Returns the largest rate of a step's own thread block, in bytes per microsecond.
+  double rate(const Step &step) const { return step.flags.reduces() ? reduceRate : copyRate; }
+  std::span<const ResourceUse> usesOf(uint32_t list) const {
+    return {uses.data() + usesBegin[list], uses.data() + usesBegin[list + 1]};
+  }
+
+  /// Returns the length of the longest list of resources.
+  size_t mostUses() const { return longestList; }
+
+  std::vector<Block> blocks;
+  std::vector<Step> steps;
+  std::vector<Wait> waits;
+  std::vector<Connection> connections;
+  std::vector<uint32_t> rankOfStep;
+  uint32_t slots = 0;
+  bool cutsThrough = false; ///< LL, LL128: a receiver begins when the first bytes arrive
+  double launch = 0, stepTime = 0, waitTime = 0;
+
+private:
+  std::string connect(const core::Program &program, const Fabric &fabric);
+  void readImage(const Call &call);
+  void findShortSlots(const kernel::StepImage &image, Step &step);
+  void listUses(const Fabric &fabric);
+  uint32_t addList(const std::vector<ResourceUse> &list);
+  std::vector<ResourceUse> usesOfStep(const Fabric &fabric, const Block &block, const kernel::OpcodeFlags &flags) const;
+
+  kernel::KernelArgs arguments{};
+  uint32_t elementBytes = 4;
+  double copyRate = 0, reduceRate = 0;
+  double wire = 1;           ///< bytes on a link for a byte of data
+  std::vector<Route> routes; ///< by connection
+  std::vector<kernel::SlotRun> runs;
+  std::vector<ResourceUse> uses;
+  std::vector<uint32_t> usesBegin = {0};
+  size_t longestList = 0;
+};
+
+} // namespace gc3::simulate

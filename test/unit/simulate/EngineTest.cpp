@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simulates programs on small topologies: routes, shared ports, slots, the network, events and the critical path.
+// bench/closed_forms.py compares whole algorithms with closed forms.
+#include "Pipeline.h"
+#include "gc3/Simulate/CriticalPath.h"
+#include "gc3/Topology/Json.h"
+#include <gtest/gtest.h>
+
+using namespace gc3;
+using namespace gc3::simulate;
+
+namespace {
+
+topology::Topology parse(const std::string &members) {
+  std::string error;
+  auto topology = topology::parseJson(R"({"name": "t", )" + members + "}", error);
+  EXPECT_TRUE(topology) << error;
+  return topology.value_or(topology::Topology());
+}
+
+/// A compiled program, ready for simulation.
+class Compiled {
+public:
+  explicit Compiled(const std::string &source) {
+    driver::Options options;
+    options.input = "test.gc3";
+    driver::Session session(options);
+    driver::Pipeline pipeline(session);
+    std::string bytes;
+    EXPECT_TRUE(pipeline.compile(source, bytes));
+    EXPECT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(file).ok());
+    EXPECT_TRUE(core::Program::load(*file, 0).moveTo(program).ok());
+  }
+  std::string simulate(const topology::Topology &topology, uint64_t bytes, Prediction &prediction,
+                       uint64_t slotBytes = 1 << 20, uint32_t slots = 8) const {
+    const auto protocol = static_cast<kernel::Protocol>(program->info().protocol());
+    return simulate::simulate({*program, {protocol, slots, slotBytes}, bytes, 1}, Fabric(topology),
+                              {.recordEvents = true, .mostEvents = 100}, prediction);
+  }
+  double time(const topology::Topology &topology, uint64_t bytes, uint64_t slotBytes = 1 << 20,
+              uint32_t slots = 8) const {
+    Prediction prediction;
+    EXPECT_EQ(simulate(topology, bytes, prediction, slotBytes, slots), "");
+    EXPECT_EQ(prediction.events.all.size(), prediction.instructions);
+    double sum = 0;
+    for (const PathPart &part : criticalPath(prediction).parts)
+      sum += part.time;
+    EXPECT_NEAR(sum, prediction.time, 1e-9 * prediction.time); // the parts of the critical path add up
+    return prediction.time;
+  }
+
+private:
+  std::unique_ptr<bundle::BundleFile> file;
+  std::unique_ptr<core::Program> program;
+};
+
+/// Rank 0 sends its buffer to rank 1.
+constexpr char oneMessage[] = "program p implements broadcast(ranks = 2, root = 0, chunks = 1, inplace = true) {\n"
+                              "  chunk(0, input, 0).copy(0, output, 0).copy(1, output, 0);\n}\n";
+
+} // namespace
+
+TEST(Fabric, ChoosesTheFastestWay) {
+  const topology::Topology topology = parse(R"("ranks": 3, "links": [{"from": 0, "to": 1, "kind": "pcie", "beta": 50},
+    {"from": 0, "to": 1, "kind": "nvlink", "beta": 20}], "switches": [{"kind": "network", "beta": 30}],
+    "bounds": [{"from": 0, "to": 1, "bandwidth": 1}])");
+  const Fabric fabric(topology);
+  const Route direct = fabric.route(0, 1).value();
+  EXPECT_EQ(direct.kind, topology::LinkKind::NvLink);
+  ASSERT_EQ(direct.resources.size(), 2u);
+  EXPECT_EQ(fabric.nameOf(direct.resources[0]), "nvlink link from rank 0 to rank 1");
+  EXPECT_EQ(fabric.nameOf(direct.resources[1]), "bound 0");
+  EXPECT_DOUBLE_EQ(fabric.resources()[direct.resources[0]].capacity, 50000); // bytes per microsecond
+  const Route back = fabric.route(1, 0).value();
+  EXPECT_EQ(back.kind, topology::LinkKind::Network);
+  ASSERT_EQ(back.resources.size(), 2u);
+  EXPECT_EQ(fabric.nameOf(back.resources[0]), "network port of rank 1, out");
+  EXPECT_EQ(fabric.nameOf(back.resources[1]), "network port of rank 0, in");
+}
+
+TEST(Fabric, HasNoWayWithoutLinks) {
+  const topology::Topology topology =
+      parse(R"("ranks": 3, "links": [{"from": 0, "to": 1, "both": true}, {"from": 1, "to": 2, "both": true}])");
+  EXPECT_FALSE(Fabric(topology).route(0, 2));
+}
+
+TEST(Fabric, CrossesTrunks) {
+  const topology::Topology topology = parse(R"("ranks": 4, "switches": [{"beta": 10, "bandwidth": 2,
+    "trunk": {"ports": 2, "bandwidth": 1}}])");
+  const Fabric fabric(topology);
+  EXPECT_EQ(fabric.route(0, 1)->resources.size(), 2u);
+  const Route route = fabric.route(0, 3).value();
+  ASSERT_EQ(route.resources.size(), 4u);
+  EXPECT_EQ(fabric.nameOf(route.resources[2]), "nvswitch trunk 0, out");
+  EXPECT_EQ(fabric.nameOf(route.resources[3]), "nvswitch trunk 1, in");
+  EXPECT_DOUBLE_EQ(fabric.resources()[route.resources[2]].capacity, 50000); // half of a port
+}
+
+TEST(Engine, AddsTheCostsOfAMessage) {
+  const Compiled program(oneMessage);
+  const auto with = [](const std::string &costs) {
+    return parse(R"("ranks": 2, "links": [{"from": 0, "to": 1, "alpha": 2, "beta": 10, "both": true}], "costs": {)" +
+                 costs + "}");
+  };
+  EXPECT_DOUBLE_EQ(program.time(with(""), 1000), 2.01);
+  EXPECT_DOUBLE_EQ(program.time(with(R"("launch": 3, "step": 0.5)"), 1000), 3 + 0.5 + 2.01 + 0.5);
+  EXPECT_DOUBLE_EQ(program.time(with(R"("simple": {"hop": {"other": 1, "pcie": 9}})"), 1000), 3.01);
+  // The sender is limited by its thread block, and the receiver copies at the same rate.
+  EXPECT_DOUBLE_EQ(program.time(with(R"("simple": {"copy": 10})"), 1000), 2 + 2 * 0.1);
+  // The sender reads 1 byte of its memory and writes 1 byte of the receiver's; the receiver then reads and writes.
+  EXPECT_DOUBLE_EQ(program.time(with(R"("memory": 50)"), 1000), 2 + 0.02 + 0.04);
+}
+
+TEST(Engine, WaitsForSlots) {
+  const Compiled program(oneMessage);
+  const topology::Topology topology =
+      parse(R"("ranks": 2, "links": [{"from": 0, "to": 1, "alpha": 2, "beta": 10, "both": true}])");
+  // 16 tiles of 128 bytes: with enough slots they follow each other; with one slot, each waits for the one before it.
+  EXPECT_DOUBLE_EQ(program.time(topology, 2048, 128, 16), 2 + 16 * 128e-5);
+  EXPECT_DOUBLE_EQ(program.time(topology, 2048, 128, 1), 16 * (128e-5 + 2) + 15 * 2);
+}
+
+TEST(Engine, MovesNothingInEmptyCalls) {
+  const Compiled program(oneMessage);
+  EXPECT_DOUBLE_EQ(program.time(parse(R"("ranks": 2, "switches": [{}], "costs": {"launch": 3})"), 0), 3);
+}
+
+TEST(Engine, SendsOverTheNetworkAfterTheStep) {
+  const Compiled program(oneMessage);
+  const topology::Topology topology = parse(R"("ranks": 2, "switches": [{"kind": "network", "alpha": 2, "beta": 10}],
+    "costs": {"simple": {"copy": 10}})");
+  // A copy to the sender's slot, the put, the notice, and at the receiver another copy. The call ends when the slot is
+  // returned, which the model counts from the arrival: the receiver's copy takes less time.
+  EXPECT_DOUBLE_EQ(program.time(topology, 1024), 0.1024 + 0.01024 + 2 + 2);
+}
+
+TEST(Engine, SharesAPort) {
+  const Compiled program("program p implements gather(ranks = 3, root = 2, chunks = 1, inplace = true) {\n"
+                         "  for r in 0..2 { chunk(r, input, 0).copy(2, output, r); }\n"
+                         "  chunk(2, input, 0).copy(2, output, 2);\n}\n");
+  // Both messages enter the same port of rank 2.
+  EXPECT_DOUBLE_EQ(program.time(parse(R"("ranks": 3, "switches": [{"alpha": 1, "beta": 10}])"), 1000), 1 + 0.02);
+}
+
+TEST(Engine, ReportsErrors) {
+  const Compiled program(oneMessage);
+  Prediction prediction;
+  EXPECT_EQ(program.simulate(parse(R"("ranks": 3, "switches": [{}])"), 1000, prediction),
+            "program 'p' is for 2 ranks, but topology 't' has 3");
+  EXPECT_EQ(program.simulate(parse(R"("ranks": 2, "switches": [{}])"), UINT64_MAX, prediction),
+            "a buffer of program 'p' exceeds the address space");
+  EXPECT_EQ(program.simulate(parse(R"("ranks": 2, "switches": [{}])"), 1000, prediction, 1 << 20, 0),
+            "program 'p' needs at least 1 FIFO slots per connection, 0 are configured");
+  EXPECT_EQ(program.simulate(parse(R"("ranks": 2, "switches": [{}], "costs": {"launch": 1e308, "step": 1e308})"), 1000,
+                             prediction),
+            "the costs of topology 't' are too large: the time is not a finite number");
+  EXPECT_EQ(program.simulate(parse(R"("ranks": 2, "switches": [{}])"), 1 << 20, prediction, 1024),
+            "the call has 2048 steps in all tiles, but at most 100 can be recorded; choose a smaller size");
+}
+
+/// A link can be in any number of bounds.
+TEST(Engine, ObeysManyBounds) {
+  const Compiled program(oneMessage);
+  std::string bounds;
+  for (uint32_t bandwidth = 40; bandwidth > 10; --bandwidth)
+    bounds += (bounds.empty() ? "" : ", ") + std::string("{\"bandwidth\": ") + std::to_string(bandwidth) + "}";
+  const topology::Topology topology = parse(
+      R"("ranks": 2, "links": [{"from": 0, "to": 1, "alpha": 2, "beta": 10, "bandwidth": 22, "both": true}], "bounds": [)" +
+      bounds + "]");
+  EXPECT_DOUBLE_EQ(program.time(topology, 1000), 2 + 0.02); // half of the link's bandwidth
+}

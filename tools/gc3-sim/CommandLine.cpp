@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Defines the options, and checks which options can be combined. Sizes have the options of gc3-run.
+#include "CommandLine.h"
+#include "gc3/Common/CollectiveForm.h"
+#include "gc3/Common/Size.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace gc3::sim {
+
+namespace {
+
+namespace cl = llvm::cl;
+
+/// The options live only during the parse; none is global.
+struct Table {
+  cl::OptionCategory call{"Call"};
+  cl::OptionCategory machine{"Machine"};
+  cl::OptionCategory output{"Output"};
+
+  cl::opt<std::string> input{cl::Positional, cl::desc("FILE"), cl::cat(call)};
+  cl::list<std::string> defines{"D", cl::desc("Set a param of a program in FILE.gc3"), cl::value_desc("name=value"),
+                                cl::Prefix, cl::cat(call)};
+  cl::opt<std::string> collective{
+      "collective", cl::desc("Only programs of this collective: NAME, or NAME(arguments) such as 'shift(by = 1)'"),
+      cl::value_desc("name"), cl::cat(call)};
+  cl::opt<std::string> program{"program", cl::desc("Simulate this program at any size; all: simulate each program"),
+                               cl::value_desc("name"), cl::cat(call)};
+  cl::opt<std::string> minBytes{"b", cl::desc("Smallest size (default 1KiB)"), cl::value_desc("size"), cl::init("1KiB"),
+                                cl::cat(call)};
+  cl::alias minAlias{"minbytes", cl::desc("Alias for -b"), cl::aliasopt(minBytes), cl::cat(call)};
+  cl::opt<std::string> maxBytes{"e", cl::desc("Largest size (default 64MiB)"), cl::value_desc("size"),
+                                cl::init("64MiB"), cl::cat(call)};
+  cl::alias maxAlias{"maxbytes", cl::desc("Alias for -e"), cl::aliasopt(maxBytes), cl::cat(call)};
+  cl::opt<unsigned> factor{"f", cl::desc("Sizes grow by this factor, at least 2 (default 2)"), cl::value_desc("n"),
+                           cl::init(2), cl::cat(call)};
+  cl::alias factorAlias{"stepfactor", cl::desc("Alias for -f"), cl::aliasopt(factor), cl::cat(call)};
+  cl::opt<std::string> stepBytes{"i", cl::desc("Sizes grow by this many bytes instead, at least 1"),
+                                 cl::value_desc("size"), cl::cat(call)};
+  cl::alias stepAlias{"stepbytes", cl::desc("Alias for -i"), cl::aliasopt(stepBytes), cl::cat(call)};
+  cl::opt<std::string> type{"d", cl::desc("Data type, as in gc3-run (default float)"), cl::value_desc("type"),
+                            cl::init("float"), cl::cat(call)};
+  cl::alias typeAlias{"datatype", cl::desc("Alias for -d"), cl::aliasopt(type), cl::cat(call)};
+  cl::opt<unsigned> slots{"slots", cl::desc("FIFO slots per connection, at least 1 (default the program's)"),
+                          cl::value_desc("n"), cl::init(0), cl::cat(call)};
+  cl::opt<std::string> slotBytes{
+      "slot-bytes", cl::desc("Bytes of a FIFO slot, at least 128 (default as on GPUs: 512KiB, LL 64KiB, LL128 600KiB)"),
+      cl::value_desc("size"), cl::cat(call)};
+
+  cl::opt<std::string> topology{"topology",
+                                cl::desc("The machine: a name that --list-topologies lists, or a file FILE.json"),
+                                cl::value_desc("name"), cl::cat(machine)};
+  cl::opt<bool> listTopologies{"list-topologies", cl::desc("List the names of topologies, and end"), cl::cat(machine)};
+
+  cl::opt<bool> criticalPath{
+      "critical-path", cl::desc("Print where the time of the last row goes, and its chain of steps"), cl::cat(output)};
+  cl::opt<bool> resources{"resources", cl::desc("Print the use of each link, port and memory in the last row"),
+                          cl::cat(output)};
+  cl::opt<std::string> json{"json",
+                            cl::desc("Write the rows here as JSON, too; - is standard output, without the table"),
+                            cl::value_desc("file"), cl::cat(output)};
+  cl::opt<std::string> trace{
+      "trace",
+      cl::desc("Write when each instruction of the last row begins and ends, for chrome://tracing and Perfetto"),
+      cl::value_desc("file"), cl::cat(output)};
+  cl::opt<bool> quiet{"q", cl::desc("Print no table"), cl::cat(output)};
+  cl::alias quietAlias{"quiet", cl::desc("Alias for -q"), cl::aliasopt(quiet), cl::cat(output)};
+};
+
+bool reject(const std::string &message) {
+  llvm::errs() << "gc3-sim: " << message << '\n';
+  return false;
+}
+
+bool readSize(const cl::opt<std::string> &option, uint64_t least, uint64_t &size) {
+  if (option.getNumOccurrences() == 0)
+    return true;
+  const std::optional<uint64_t> parsed = common::parseSize(option);
+  if (!parsed || *parsed < least)
+    return reject((option.ArgStr.size() > 1 ? "--" : "-") + option.ArgStr.str() + " must be a size of at least " +
+                  std::to_string(least) + " bytes, not '" + option + "'");
+  size = *parsed;
+  return true;
+}
+
+bool readType(const std::string &name, core::ElementType &type) {
+  for (unsigned i = 0; i < core::elementTypeCount; ++i)
+    if (name == core::elementTypeName(static_cast<core::ElementType>(i))) {
+      type = static_cast<core::ElementType>(i);
+      return true;
+    }
+  return reject("unknown data type '" + name + "'");
+}
+
+bool readDefines(const Table &table, CommandLine &line) {
+  for (const std::string &define : table.defines) {
+    const size_t equals = define.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      return reject("-D must be name=value, not '" + define + "'");
+    line.defines.push_back({define.substr(0, equals), define.substr(equals + 1)});
+  }
+  return true;
+}
+
+bool check(const Table &table) {
+  if (table.listTopologies)
+    return true;
+  if (table.input.empty())
+    return reject("FILE is missing; see gc3-sim --help");
+  if (table.topology.empty())
+    return reject("--topology is missing; --list-topologies lists some");
+  if (table.factor < 2)
+    return reject("-f must be at least 2, not " + std::to_string(table.factor));
+  if (table.slots.getNumOccurrences() != 0 && table.slots == 0)
+    return reject("--slots must be at least 1");
+  if (!table.collective.empty() && !common::CollectiveForm::parse(table.collective))
+    return reject("--collective must be NAME or NAME(arguments), not '" + table.collective + "'");
+  if (!table.json.empty() && table.json == table.trace)
+    return reject("--json and --trace can't be the same");
+  return true;
+}
+
+} // namespace
+
+std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
+  Table table;
+  cl::SetVersionPrinter([](llvm::raw_ostream &out) { out << "gc3-sim " GC3_SIM_VERSION "\n"; });
+  cl::HideUnrelatedOptions({&table.call, &table.machine, &table.output});
+  CommandLine line;
+  if (!cl::ParseCommandLineOptions(
+          argc, argv,
+          "gc3-sim: predicts the times of the programs of a bundle or of FILE.gc3, FILE.gc3-ir on a topology\n\n"
+          "Sizes are bytes of the larger of one rank's input and output; K M G and KiB MiB GiB are powers of 1024, "
+          "KB MB GB of 1000.\n\n"
+          "Exit status: 0 success, 1 an error, after which no output has changed, 2 wrong command line.\n",
+          &llvm::errs()) ||
+      !check(table) || !readSize(table.minBytes, 0, line.minBytes) || !readSize(table.maxBytes, 0, line.maxBytes) ||
+      !readSize(table.stepBytes, 1, line.stepBytes) || !readSize(table.slotBytes, 128, line.slotBytes) ||
+      !readType(table.type, line.type) || !readDefines(table, line))
+    return {};
+  line.input = table.input, line.topology = table.topology;
+  line.collective = table.collective, line.program = table.program;
+  line.factor = table.factor, line.slots = table.slots;
+  line.criticalPath = table.criticalPath, line.resources = table.resources;
+  line.json = table.json, line.trace = table.trace;
+  line.listTopologies = table.listTopologies, line.quiet = table.quiet;
+  return line;
+}
+
+} // namespace gc3::sim

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs to simulate. A bundle is used as it is; every other format is compiled to a bundle, and then the steps
+// have source lines.
+#pragma once
+
+#include "CommandLine.h"
+#include "Pipeline.h"
+#include "bundle/BundleFile.h"
+
+#include <memory>
+
+namespace gc3::sim {
+
+class Programs {
+public:
+  explicit Programs(const CommandLine &line);
+
+  /// Reads the file. Returns false after an error, which is printed or in `error`.
+  bool read(std::string &error);
+  const bundle::BundleFile &bundle() const { return *file; }
+  /// Returns the place of a step, such as "ring.gc3:7", or an empty string if the file is a bundle. `program` is a
+  /// number in the bundle.
+  std::string placeOf(uint32_t program, uint32_t step) const;
+
+private:
+  bool compile(llvm::StringRef text);
+
+  const CommandLine &line;
+  driver::Options options;
+  driver::Session session;
+  driver::Pipeline pipeline;
+  std::unique_ptr<bundle::BundleFile> file;
+};
+
+} // namespace gc3::sim
