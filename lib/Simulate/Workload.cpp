@@ -102,7 +102,7 @@ void Workload::findShortSlots(const kernel::StepImage &image, Step &step) {
   const auto first = static_cast<uint32_t>(runs.size());
   bool isShort = false;
   for (uint32_t done = 0; done < image.count; done += runs.back().slots) {
-    kernel::SlotRun run = kernel::slotRun<false>(arguments, 0, elementBytes, image, done);
+    kernel::SlotRun run = kernel::slotRun<kernel::Reach::Slots>(arguments, 0, elementBytes, image, done);
     run.source = nullptr, run.target = nullptr, run.atPeer = nullptr;
     isShort |= run.bytes < run.slots * arguments.slotElements * elementBytes;
     runs.push_back(run);
