@@ -124,15 +124,17 @@ TEST(DirectMessages, stayWithinTeams) {
   EXPECT_FALSE(analysed.betweenLaunches({0, 1, 2, 3}).dependOnCall());
 }
 
-/// The arguments of a launch have addresses for this rank and 31 peers. Messages to further peers have slots.
+/// The arguments of a launch have addresses for this rank, 30 peers and the switch. Messages to further peers have
+/// slots.
 TEST(DirectMessages, goToFewPeers) {
+  constexpr uint32_t mostPeers = kernel::switchMemory - 1;
   for (uint32_t ranks : {kernel::maxRanksPerLaunch, kernel::maxRanksPerLaunch + 2}) {
     const Analysed analysed(allToAll(ranks, 1));
     const DirectMessages direct = analysed.betweenLaunches();
-    EXPECT_EQ(direct.count(), ranks * (kernel::maxRanksPerLaunch - 1));
+    EXPECT_EQ(direct.count(), ranks * mostPeers);
     for (uint32_t rank = 0; rank < ranks; ++rank) {
       std::vector<uint32_t> peers = peersOf(direct, rank);
-      EXPECT_EQ(peers.size(), kernel::maxRanksPerLaunch - 1);
+      EXPECT_EQ(peers.size(), mostPeers);
       std::sort(peers.begin(), peers.end());
       EXPECT_EQ(std::unique(peers.begin(), peers.end()), peers.end());
       EXPECT_EQ(std::count(peers.begin(), peers.end(), rank), 0);
