@@ -237,11 +237,13 @@ private:
     }
   }
 
-  /// Returns true if the output of `peer` has its initial contents when `step` loads it over the switch.
+  /// Returns true if the output of `peer` has its initial contents when `step` loads it over the switch. `step` itself
+  /// may overwrite the slots that it loads, but not at other positions: its threads load and store in any order.
   bool mayLoad(uint32_t step, uint32_t peer) {
     const SlotRange where = outputs(peer, steps[step].from, count(step));
     const bool isKept = accesses.allOf(peer, where, [&](const Access &access) {
-      return !access.writes || access.step == step || isUnused[access.step] || accesses.before(step, access.step);
+      return !access.writes || (access.step == step && accesses.target(step) == where) || isUnused[access.step] ||
+             accesses.before(step, access.step);
     });
     return isKept && (peer == program.rankOfStep(step) || (order.hasBegunBefore(peer, step) && endsAfter(peer, step)));
   }

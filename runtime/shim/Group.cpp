@@ -192,13 +192,22 @@ void Group::addWindow(Registration registration, Result result) {
 }
 
 /// The handles are known only if `ncclResult`, the result of the registrations, is Success. Adds the windows of several
-/// ranks concurrently, because a rank can wait for the others (UserWindows::add).
+/// ranks concurrently, because a rank can wait for the others (UserWindows::add). Adds those of one rank in the order
+/// of their registrations, because all ranks must number them alike.
 void Group::addWindows(Result ncclResult) {
+  const auto byCommunicator = [](const Registration &a, const Registration &b) {
+    return a.communicator < b.communicator;
+  };
+  std::stable_sort(registrations.begin(), registrations.end(), byCommunicator);
   std::vector<std::future<void>> added;
-  for (const Registration &each : registrations) {
-    Window handle = ncclResult == Result::Success ? *each.window : nullptr;
-    added.push_back(std::async(registrations.size() > 1 ? std::launch::async : std::launch::deferred,
-                               [&each, handle] { each.communicator->windows().add(handle, each.memory, each.bytes); }));
+  for (auto from = registrations.begin(), to = from; from != registrations.end(); from = to) {
+    to = std::upper_bound(from, registrations.end(), *from, byCommunicator);
+    const bool isAlone = static_cast<size_t>(to - from) == registrations.size();
+    added.push_back(std::async(isAlone ? std::launch::deferred : std::launch::async, [=] {
+      for (auto each = from; each != to; ++each)
+        each->communicator->windows().add(ncclResult == Result::Success ? *each->window : nullptr, each->memory,
+                                          each->bytes);
+    }));
   }
   for (std::future<void> &each : added)
     each.get();

@@ -107,6 +107,25 @@ TEST(SwitchSteps, LoadNoOverwrittenSlot) {
   EXPECT_EQ(countsOf(pairSum({overwrite, receiveSum}, {sendSum})), Counts());
 }
 
+/// Rank 1 adds up the first two slots, and keeps the sums in the second and the third. The threads of a step do not
+/// wait for each other, so one could store into the second slot before another has loaded it.
+TEST(SwitchSteps, LoadNoSlotThatTheSameStepOverwrites) {
+  const Opcode receive = Opcode::RecvReduceCopy;
+  const auto sum = [&](Slot to) {
+    ProgramSpec spec = pairSum({}, {});
+    spec.inputChunks = spec.outputChunks = 3, spec.maxCount = 2;
+    for (Rank &rank : spec.ranks)
+      rank.inputSlots = rank.outputSlots = 3, rank.scratchSlots = {2};
+    spec.ranks[0].blocks[0].steps = {{Opcode::Send, in(0), {}, 2, {}}, {Opcode::Recv, {}, scratch(0), 2, {}}};
+    spec.ranks[1].blocks[0].steps = {{Opcode::Copy, in(0), scratch(0), 2, {}},
+                                     {receive, scratch(0), to, 2, {}},
+                                     {Opcode::Send, scratch(0), {}, 2, {}}};
+    return countsOf(spec);
+  };
+  EXPECT_EQ(sum(out(0)), (Counts{.reduced = 1, .nothing = 4}));
+  EXPECT_EQ(sum(out(1)), Counts());
+}
+
 /// Rank 0 reads its output between the sum and its arrival, so the switch must not store the sum there. It can still
 /// reduce.
 TEST(SwitchSteps, StoreIntoNoSlotInUse) {

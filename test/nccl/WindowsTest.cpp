@@ -91,6 +91,38 @@ TEST_F(Windows, CanBeRegisteredBeforeTheFirstCall) {
   deregisterAll(comms);
 }
 
+/// The ranks must number the windows of one group alike.
+TEST_F(Windows, KeepTheirOrderInAGroup) {
+  constexpr size_t others = 20;
+  std::array<std::array<void *, others>, 2> allocated{};
+  std::array<std::array<gc3::ncclapi::Window, others>, 2> handles{};
+  for (size_t rank = 0; rank < 2; ++rank)
+    for (void *&each : allocated[rank]) {
+      FakeCuda::currentDevice = static_cast<int>(rank);
+      EXPECT_EQ(application<signature::MemAlloc>("MemAlloc")(&each, 1), Result::Success);
+    }
+  const Comms comms = make();
+  const auto registerSome = [&](size_t rank) {
+    for (size_t i = 0; i < others; ++i) {
+      if (i == others / 2) {
+        EXPECT_EQ(registerWindow(rank, comms[rank]), Result::Success);
+      }
+      EXPECT_EQ(ncclCommWindowRegister(comms[rank], allocated[rank][i], 1, &handles[rank][i], 0), Result::Success);
+    }
+    return Result::Success;
+  };
+  EXPECT_EQ(inGroup(2, registerSome), Result::Success);
+  const std::array<Place, 2> places = gather(comms);
+  expectSamePlace(places);
+  EXPECT_EQ(static_cast<uint64_t>(places[0]) >> 48, others / 2 + 1); // the window's number, from 1
+  deregisterAll(comms);
+  for (size_t rank = 0; rank < 2; ++rank)
+    for (size_t i = 0; i < others; ++i) {
+      EXPECT_EQ(ncclCommWindowDeregister(comms[rank], handles[rank][i]), Result::Success);
+      application<signature::MemFree>("MemFree")(allocated[rank][i]);
+    }
+}
+
 TEST_F(Windows, BelongToOneCommunicator) {
   const Comms comms = make(), others = make();
   registerAll(comms);
