@@ -76,7 +76,7 @@ MUTANTS = [
     ("direct: into the wrong buffer", "plan/ProgramImage.cpp", "    step.peerTarget = place.buffer;\n", ""),
     ("direct: scratch counts as output", "plan/DirectMessages.cpp", " || targetOf(program, receiver).buffer != Buffer::Output", ""),
     ("direct: teams are ignored", "plan/DirectMessages.cpp", "teams[from] != teams[to] || ", ""),
-    ("direct: one peer too many", "plan/DirectMessages.cpp", "if (peers.size() + 1 == kernel::maxRanksPerLaunch)", "if (peers.size() == kernel::maxRanksPerLaunch)"),
+    ("direct: one peer too many", "plan/DirectMessages.cpp", "if (peers.size() + 1 == kernel::switchMemory)", "if (peers.size() == kernel::switchMemory)"),
     ("direct: each message has its own peer", "plan/DirectMessages.cpp", "if (known == peers.end()) {", "if (true) {"),
     ("direct: the peer before", "plan/DirectMessages.cpp", "known - peers.begin() + 1", "known - peers.begin()"),
     ("direct: into the own buffer", "kernel/TileRuns.h", "locate(step.peer, step.peerTarget", "locate(rank, step.peerTarget"),
