@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the tests of runtime/comm detect errors in the life of a communicator.
+"""Checks that the tests detect errors in runtime/comm, in the comparison of places, and in calls over the switch.
 
-mutants.py BUILD: makes one change to runtime/comm, or to the kernel's comparison of places, at a time in a copy of the source tree, builds comm-test and
+mutants.py BUILD: makes one change to runtime at a time in a copy of the source tree, builds comm-test and
 nccl-front-test there with the settings of BUILD, and runs them under a time limit. A test that hangs or crashes has
 detected the change. Prints a table. Fails if there is a change that no test detects.
 """
@@ -11,7 +11,8 @@ import sys
 sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import mutant_runner  # pylint: disable=wrong-import-position
 
-# Each mutant has a name, a file in runtime/comm (or, with a folder, in runtime), a text that occurs once in the file, and the text's replacement.
+# Each mutant has a name, a file in runtime/comm (or, with a folder, in runtime), a text that occurs once in the file,
+# and the text's replacement.
 MUTANTS = [
     # Phases and their notifications.
     ("a phase change notifies no thread", "Communicator.cpp", "  phase = to;\n  changed.notify_all();", "  phase = to;"),
