@@ -193,7 +193,7 @@ void Group::addWindow(Registration registration, Result result) {
 
 /// The handles are known only if `ncclResult`, the result of the registrations, is Success. Adds the windows of several
 /// ranks concurrently, because a rank can wait for the others (UserWindows::add). Adds those of one rank in the order
-/// of their registrations, because all ranks must number them alike.
+/// of their registrations, because their numbers must be identical on all ranks.
 void Group::addWindows(Result ncclResult) {
   const auto byCommunicator = [](const Registration &a, const Registration &b) {
     return a.communicator < b.communicator;
