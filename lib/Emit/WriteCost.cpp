@@ -15,7 +15,7 @@ using namespace gc3::emit;
 static std::string sizes(double slots, const Cost &cost) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << llvm::format("%.4g", cost.slotsOfCall == 0 ? 0 : slots / double(cost.slotsOfCall));
+  out << llvm::format("%.6g", cost.slotsOfCall == 0 ? 0 : slots / double(cost.slotsOfCall));
   return out.str();
 }
 

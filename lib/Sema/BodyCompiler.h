@@ -126,6 +126,7 @@ private:
   bool statement(const ast::Stmt &stmt);
   bool block(const ast::BlockStmt &stmt);
   void let(const ast::LetStmt &stmt);
+  void refuseAssignment(const ast::NameExpr &target, const Local *local);
   void assign(const ast::AssignStmt &stmt);
   void assignElement(const ast::AssignStmt &stmt);
   void forLoop(const ast::Name &name, const ast::Expr &values, Body body);

@@ -66,14 +66,14 @@ BodyCompiler::Value BodyCompiler::name(const NameExpr &expr) {
     emit(info.type.isList() ? Op::LoadParamList : Op::LoadParam, expr.range, value.reg, info.slot);
     return value;
   }
-  if (std::optional<ir::Protocol> protocol = protocolNamed(expr.name))
-    return number({Type::Protocol, 0}, static_cast<int64_t>(*protocol), expr.range);
   if (settingsOf && definesLocal(*settingsOf, expr.name)) {
     error(DiagId::NotConstant, expr.range,
           "'" + expr.name.str() +
               "' is a local of the program, but a setting applies to the whole program; use a param");
     return {};
   }
+  if (std::optional<ir::Protocol> protocol = protocolNamed(expr.name))
+    return number({Type::Protocol, 0}, static_cast<int64_t>(*protocol), expr.range);
   std::vector<std::string> candidates = {"true", "false", "input", "output", "scratch", "Simple", "LL128"};
   if (shared.suggests(locals.size() + shared.params.size())) {
     for (const Local &local : locals)

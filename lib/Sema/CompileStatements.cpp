@@ -85,25 +85,35 @@ void BodyCompiler::let(const LetStmt &stmt) {
   declare(stmt.name, type, variable.reg, stmt.isVar);
 }
 
+/// Reports why a name can't be assigned. `local` is the local of this name, or null.
+void BodyCompiler::refuseAssignment(const NameExpr &target, const Local *local) {
+  auto param = shared.paramOf.find(target.name);
+  const bool isParam = !local && param != shared.paramOf.end();
+  if (!local && !isParam && !protocolNamed(target.name)) {
+    eval(target); // reports the name
+    return;
+  }
+  const char *reason = local ? "only what 'var' declares can" : isParam ? "params are constants" : "it is a protocol";
+  Diagnostic &diagnostic =
+      error(DiagId::NotAssignable, target.range, "'" + target.name.str() + "' can't be assigned; " + reason);
+  SourceRange declared;
+  if (local)
+    declared = local->range;
+  else if (isParam)
+    declared = shared.params[param->getValue()].syntax->name.range;
+  if (declared.isValid())
+    diagnostic.note(declared, "declared here");
+}
+
 void BodyCompiler::assign(const AssignStmt &stmt) {
   const Expr *base = stmt.target;
   while (const auto *element = dynAs<IndexExpr>(base))
     base = element->list;
-  llvm::StringRef name = as<NameExpr>(*base).name;
-  const Local *local = find(name);
+  const auto &target = as<NameExpr>(*base);
+  const Local *local = find(target.name);
   Mark before = mark();
   if (!local || !local->assignable) {
-    bool isParam = !local && shared.paramOf.count(name);
-    if (!local && !isParam) {
-      eval(*base); // reports the name
-    } else {
-      Diagnostic &diagnostic = error(DiagId::NotAssignable, base->range,
-                                     "'" + name.str() + "' can't be assigned" +
-                                         (isParam ? "; params are constants" : "; only what 'var' declares can"));
-      SourceRange declared = isParam ? shared.params[shared.paramOf[name]].syntax->name.range : local->range;
-      if (declared.isValid())
-        diagnostic.note(declared, "declared here");
-    }
+    refuseAssignment(target, local);
     eval(*stmt.value);
     release(before);
     return;
@@ -114,7 +124,7 @@ void BodyCompiler::assign(const AssignStmt &stmt) {
   Value value = eval(*stmt.value);
   if (stmt.compound)
     value = combine(stmt.op, stmt.opRange, variable, stmt.target->range, value, stmt.value->range, before);
-  if (check(variable.type, value.type, stmt.value->range, "'" + name.str() + "'"))
+  if (check(variable.type, value.type, stmt.value->range, "'" + target.name.str() + "'"))
     moveTo(value, variable.reg, before, stmt.range);
   release(before);
 }

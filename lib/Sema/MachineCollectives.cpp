@@ -11,10 +11,12 @@ static std::string hashed(llvm::StringRef text) {
   return "#" + llvm::utohexstr(llvm::xxHash64(text), true);
 }
 
-/// Appends a number, bool or string as .gc3 writes it.
+/// Appends a number, bool, protocol or string as .gc3 writes it, and a buffer as a number.
 static void writeScalar(std::string &text, Type type, int64_t value, const StringPool &strings) {
   if (type.is(Type::Bool)) {
     text += value ? "true" : "false";
+  } else if (type.is(Type::Protocol)) {
+    text += ir::name(static_cast<ir::Protocol>(value));
   } else if (type.is(Type::String)) {
     text += '"';
     for (const char c : strings[value])

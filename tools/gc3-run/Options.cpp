@@ -8,6 +8,7 @@
 
 #include "core/Element.h"
 #include "core/SettingText.h"
+#include "core/Settings.h"
 #include "cuda/Cuda.h"
 
 #include <algorithm>
@@ -166,7 +167,8 @@ constexpr Option optionTable[] = {
        o.json = v;
        return !v.empty();
      }},
-    {"", "--trace", "FILE", "write when each instruction began and ended, for chrome://tracing and Perfetto",
+    {"", "--trace", "FILE",
+     "write when each instruction began and ended, for chrome://tracing and Perfetto (default: GC3_TRACE)",
      [](auto &v, Options &o) {
        o.trace = v;
        return !v.empty();
@@ -317,11 +319,13 @@ Action parseOptions(int argc, char **argv, Options &options) {
   }
   if (options.bundle.empty())
     return complain("no bundle; usage: gc3-run BUNDLE [options]");
+  if (options.trace.empty())
+    options.trace = core::settings().text(core::Setting::Trace);
   if (const Option *misplaced = options.onGpu ? forHost : forCuda)
     return complain(std::string("option '") + misplaced->longName + "' has no effect with --backend " +
                     (options.onGpu ? "cuda" : "host"));
   if (choosesTracedSizes && options.trace.empty())
-    return complain("option '--trace-sizes' has no effect without --trace FILE");
+    return complain("option '--trace-sizes' has no effect without --trace FILE or GC3_TRACE");
   options.quiet |= options.json == "-";
   if (options.minBytes > options.maxBytes)
     return complain("there are no sizes from " + std::to_string(options.minBytes) + " to " +

@@ -152,7 +152,7 @@ std::string Runner::communicators(int ranks, bool isTraced) {
   comms.assign(static_cast<size_t>(ranks), nullptr);
   gc3Result_t result = gc3Success;
   areTraced = isTraced;
-  const char *trace = isTraced ? options.trace.c_str() : nullptr;
+  const char *trace = isTraced ? options.trace.c_str() : ""; // an empty name overrides GC3_TRACE
   if (options.onGpu) {
     if (options.ranksPerGpu != 0 && options.ranksPerGpu != static_cast<uint64_t>(ranks))
       return "programs on " + std::to_string(ranks) + " ranks do not run with " + std::to_string(options.ranksPerGpu) +

@@ -105,7 +105,9 @@ void Table::trace(const std::string &path, bool isPartial) const {
   const uintmax_t bytes = std::filesystem::file_size(path, error);
   if (options.quiet || error) // a pipe has no size
     return;
-  std::printf("# Trace                : %.1f MB in %s", static_cast<double>(bytes) / 1e6, path.c_str());
+  const bool isLarge = bytes >= 1'000'000;
+  std::printf("# Trace                : %.1f %s in %s", static_cast<double>(bytes) / (isLarge ? 1e6 : 1e3),
+              isLarge ? "MB" : "kB", path.c_str());
   if (isPartial && options.tracedSizes == 1)
     std::printf(", the first size only; --trace-sizes traces more");
   else if (isPartial)

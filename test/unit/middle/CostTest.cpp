@@ -46,3 +46,14 @@ TEST(Cost, isAtLeastItsBounds) {
   }
   EXPECT_GT(needed * 10, sent) << "the bounds are too weak to show anything";
 }
+
+TEST(Cost, hasNoBoundsForTooManyContributions) {
+  ir::Collective collective;
+  collective.ranks = 1;
+  collective.hasInput = collective.hasOutput = {1};
+  collective.input = collective.output = {1, 1};
+  collective.post = {{0, 1}, {{0, 0, 0, 0, 2}}, {0}, {0, 1}, {1}};
+  EXPECT_TRUE(emit::costBounds(collective, 1));
+  collective.post.runs[0].length = (1 << 26) + 1;
+  EXPECT_FALSE(emit::costBounds(collective, 1));
+}
