@@ -403,11 +403,12 @@ GC3_API gc3Result_t gc3RedOpDestroy(gc3RedOp_t op, gc3Comm_t comm);
  * Lets gc3 store messages straight into `buffer`, which the application has registered as a window of the
  * communicator's NCCL communicator (ncclCommWindowRegister). `window` is the ncclWindow_t, or null if this rank got
  * none. A call uses the window if it has at least 1 MiB, its receive buffer lies in the window, and the receive buffers
- * of its peers have the same offset in theirs; otherwise the call works without it. All ranks call this function, for
- * the same windows, in the same order with their calls. In a group, a window also counts for the group's earlier calls.
- * With GC3_SWITCH=1, waits until all ranks have called it; else does not communicate. With libgc3nccl.so, the
- * registration itself suffices. gc3InvalidArgument: null, or the
- * communicator is not one of gc3CommInit.
+ * of its peers have the same offset in theirs; otherwise the call works without it. With GC3_SWITCH=1, the offset must
+ * be the same on all ranks. All ranks call this function, for the same windows, in the same order with their calls. In
+ * a group, a window also counts for the group's earlier calls.
+ * With GC3_SWITCH=1, waits until all ranks have called it, so each rank calls it in its own thread; else does not
+ * communicate. With libgc3nccl.so, the registration itself suffices. gc3InvalidArgument: `comm` or `buffer` is null, or
+ * the communicator is not one of gc3CommInit.
  */
 GC3_API gc3Result_t gc3CommAddWindow(gc3Comm_t comm, void *window, const void *buffer, size_t bytes);
 

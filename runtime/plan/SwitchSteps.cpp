@@ -256,14 +256,15 @@ private:
     return false;
   }
 
-  /// Lets a step that loads over the switch also store over it, if that is possible.
+  /// Lets a step that loads over the switch also store over it, if that is possible. All steps that load slots of its
+  /// target end before it, because mayLoad() has compared them with its write to its own output.
   void chooseStore(uint32_t step) {
     if (steps[step].data != Data::Reduced || !does(step).writesDst)
       return;
     const uint32_t rank = program.rankOfStep(step);
     const SlotRange target = accesses.target(step), own = accesses.output(rank);
     const uint32_t slot = target.begin - own.begin;
-    if (target.begin < own.begin || slot + target.count > own.count || !followsLoadsOf(step, slot))
+    if (target.begin < own.begin || slot + target.count > own.count)
       return;
     std::vector<uint32_t> served;
     for (const uint32_t peer : members[rank])
@@ -274,18 +275,6 @@ private:
     steps[step].data = Data::Shared;
     for (const uint32_t receive : served)
       steps[receive].data = Data::Arrived;
-  }
-
-  /// Returns true if no step of the team loads slots over the switch after `step` has stored them.
-  bool followsLoadsOf(uint32_t step, uint32_t slot) {
-    for (const uint32_t peer : members[program.rankOfStep(step)])
-      for (uint32_t other = program.firstStep(peer); other < program.firstStep(peer + 1); ++other) {
-        const bool loads = steps[other].data == Data::Reduced || steps[other].data == Data::Shared;
-        const bool overlaps = steps[other].from < slot + count(step) && slot < steps[other].from + count(other);
-        if (loads && overlaps && other != step && !accesses.before(other, step))
-          return false;
-      }
-    return true;
   }
 
   /// Returns the step of `peer` that receives the value of `step` in slot `slot` of its output, if `step` can store the

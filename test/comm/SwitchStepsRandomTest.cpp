@@ -15,7 +15,7 @@ using Data = SwitchSteps::Data;
 
 namespace {
 
-constexpr uint32_t outputSlots = 4, scratchSlots = 3, slotsOfRank = outputSlots + scratchSlots;
+constexpr uint32_t outputSlots = 3, scratchSlots = 3, slotsOfRank = outputSlots + scratchSlots;
 
 /// Makes programs in place. The messages of each thread block go along a ring.
 class RandomProgram {
@@ -190,6 +190,9 @@ private:
       }
       values.push_back(value);
     }
+    if (how.data == Data::Shared) {
+      EXPECT_LT(inst.dst_buffer(), common::firstScratchBuffer) << "only outputs are accessible over the switch";
+    }
     for (uint32_t k = 0; k < inst.count(); ++k) {
       const uint32_t target = slotOf(rank, inst.dst_buffer(), inst.dst_index()) + k;
       if (how.data == Data::Shared)
@@ -215,7 +218,7 @@ private:
 
 TEST(SwitchSteps, ChangeNoResults) {
   uint32_t switched = 0, shared = 0;
-  for (uint64_t seed = 0; seed < 20000; ++seed) {
+  for (uint64_t seed = 0; seed < 40000; ++seed) {
     const std::unique_ptr<bundle::BundleFile> file = open({RandomProgram(seed).spec});
     std::unique_ptr<core::Program> program;
     if (!core::Program::load(*file, 0).moveTo(program).ok())

@@ -133,6 +133,17 @@ TEST(SwitchSteps, StoreIntoNoSlotInUse) {
   EXPECT_EQ(countsOf(pairSum({use, receiveSum, keep}, {sendSum})), (Counts{.reduced = 1, .nothing = 1, .ordinary = 4}));
 }
 
+/// Rank 0 receives the sum from another thread block of rank 1 than the one that keeps it. So it does not wait until
+/// the latter has stored it.
+TEST(SwitchSteps, StoreNothingThatOthersSend) {
+  ProgramSpec spec = pairSum({}, {});
+  spec.ranks[0].blocks = {{1, 1, 0, {{Opcode::Send, in(0), {}, 1, {}}, {Opcode::Recv, {}, scratch(0), 1, {}}}},
+                          {1, 1, 1, {{Opcode::Send, in(0), {}, 1, {}}, {Opcode::Recv, {}, out(1), 1, {}}}}};
+  spec.ranks[1].blocks = {{0, 0, 0, {{Opcode::RecvReduceCopy, in(0), out(1), 1, {}}, {Opcode::Send, in(0), {}, 1, {}}}},
+                          {0, 0, 1, {{Opcode::RecvReduceSend, in(0), {}, 1, {}}}}};
+  EXPECT_EQ(countsOf(spec), (Counts{.reduced = 2, .nothing = 4, .ordinary = 1}));
+}
+
 /// Rank 0 receives the sum in another slot, so it is not the same slot of all outputs.
 TEST(SwitchSteps, StoreIntoTheSameSlot) {
   const StepSpec elsewhere{Opcode::Recv, {}, out(1), 1, {}};

@@ -99,8 +99,13 @@ public:
   /// Returns the last call of a rank.
   const kernel::KernelArgs &callOf(size_t rank) const { return cuda.callOn.at(streams[rank]); }
   kernel::Place placeOf(size_t rank) const { return callOf(rank).place; }
-  /// Returns true if the last call of rank 0 used the switch.
-  bool usedSwitch() const { return (static_cast<uint64_t>(placeOf(0)) & kernel::switchPlaces) != 0; }
+  /// Returns true if the last call of a rank used the switch. Ranks without thread blocks make no calls.
+  bool usedSwitch() const {
+    return std::any_of(streams.begin(), streams.end(), [this](cuda::Stream stream) {
+      const auto call = cuda.callOn.find(stream);
+      return call != cuda.callOn.end() && (static_cast<uint64_t>(call->second.place) & kernel::switchPlaces) != 0;
+    });
+  }
 
   /// Returns the number of ranks into whose slots no message was ever stored.
   size_t ranksWithCleanSlots() const {
