@@ -97,6 +97,8 @@ void UserWindows::place(const core::Request &request, const View &view, cuda::Ru
   const std::byte *output = outputOf(plan.call.memory[0]);
   const core::BufferLayout &layout = prepared.layout.ranks[view.rank].output;
   Entry *window = output == request.recv ? find(output, layout.elements * prepared.layout.elementSize) : nullptr;
+  if (window && window->parts.empty() && plan.capture != 0 && !nccl.GetLsaDevicePointer)
+    return; // the addresses are in device memory, which gc3 cannot read during a capture
   const std::vector<std::byte *> *parts = window ? partsOf(*window, view) : nullptr;
   if (!parts)
     return;

@@ -245,7 +245,7 @@ private:
       return !access.writes || (access.step == step && accesses.target(step) == where) || isUnused[access.step] ||
              accesses.before(step, access.step);
     });
-    return isKept && (peer == program.rankOfStep(step) || (order.hasBegunBefore(peer, step) && endsAfter(peer, step)));
+    return isKept && (peer == program.rankOfStep(step) || endsAfter(peer, step));
   }
 
   bool endsAfter(uint32_t rank, uint32_t step) {

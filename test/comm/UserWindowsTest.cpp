@@ -231,6 +231,28 @@ TEST(UserWindows, GraphsReplay) {
   }
 }
 
+/// Before version 2.29.2, gc3 reads the addresses of a window from the GPU. It cannot do this during a capture, so the
+/// messages of this call have slots. Later calls use the window.
+TEST(UserWindows, CapturesReadNoAddresses) {
+  FakeCuda fake;
+  FakeNccl nccl(fake);
+  WindowedWorld world(fake, nccl, {allGather(3, false)});
+  ASSERT_EQ(world.run(0, {.count = 9}), "");
+  const Trial trial = world.trial(0, {.count = 100});
+  Loopback::Buffers buffers(trial, world.placesFor(trial, 0));
+  fake.captured = true;
+  std::vector<comm::CallGroup::Call> calls;
+  for (size_t rank : {0, 1, 2})
+    calls.push_back(world.part(rank, buffers.requests[rank]));
+  comm::CallGroup::run(calls);
+  fake.captured = false;
+  EXPECT_EQ(world.placeOf(0), Place::Nowhere);
+  fake.replay();
+  EXPECT_EQ(buffers.compare(), "");
+  EXPECT_EQ(world.runAt(0, 0, {.count = 100}), "");
+  EXPECT_GT(world.placeOf(0), Place::Nowhere);
+}
+
 TEST(UserWindows, SmallCallsDoNotCompare) {
   FakeCuda fake;
   FakeNccl nccl(fake);

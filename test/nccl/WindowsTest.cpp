@@ -91,7 +91,7 @@ TEST_F(Windows, CanBeRegisteredBeforeTheFirstCall) {
   deregisterAll(comms);
 }
 
-/// The ranks must number the windows of one group alike.
+/// All ranks give the windows of one group the same numbers.
 TEST_F(Windows, KeepTheirOrderInAGroup) {
   constexpr size_t others = 20;
   std::array<std::array<void *, others>, 2> allocated{};
