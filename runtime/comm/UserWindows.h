@@ -7,6 +7,7 @@
 #pragma once
 
 #include "comm/WindowParts.h"
+#include "cuda/Options.h"
 #include "cuda/Runner.h"
 
 #include <mutex>

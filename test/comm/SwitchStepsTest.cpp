@@ -73,15 +73,15 @@ TEST(SwitchSteps, ServeOneTeam) {
 }
 
 /// Ranks 0 and 1 add up their outputs. Then `tail` follows on each rank.
-ProgramSpec pairSum(std::vector<StepSpec> tail0, std::vector<StepSpec> tail1) {
+ProgramSpec pairSum(const std::vector<StepSpec> &tail0, const std::vector<StepSpec> &tail1) {
   ProgramSpec spec = ringAllReduce(2, true);
   spec.name = "pair";
   spec.scratchNames = {"s"};
   std::vector<std::vector<StepSpec>> steps{{{Opcode::Send, in(0), {}, 1, {}}},
                                            {{Opcode::RecvReduceCopy, in(0), out(0), 1, {}}}};
-  for (StepSpec &step : tail0)
+  for (const StepSpec &step : tail0)
     steps[0].push_back(step);
-  for (StepSpec &step : tail1)
+  for (const StepSpec &step : tail1)
     steps[1].push_back(step);
   for (uint32_t rank : {0u, 1u}) {
     spec.ranks[rank].blocks = {{static_cast<int32_t>(1 - rank), static_cast<int32_t>(1 - rank), 0, steps[rank]}};
