@@ -90,9 +90,8 @@ void Workload::readImage(const Call &call) {
         rankOfStep.push_back(rank);
       }
     }
-    const kernel::WaitImage *ofRank = arguments.blocks[firstBlock].waits;
-    for (size_t i = 0; i < program.rank(rank).waits.size(); ++i)
-      waits.push_back({firstBlock + ofRank[i].block, ofRank[i].step});
+    for (const bundle::fbs::Wait &wait : program.rank(rank).waits)
+      waits.push_back({firstBlock + wait.thread_block(), wait.step()});
   }
   arguments.blocks = nullptr;
 }
