@@ -38,6 +38,7 @@ static_assert(areAlikeFunctions<signature::TeamLsa, std::remove_pointer_t<declty
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 29, 2)
 GC3_CHECK(CommGrow)
 GC3_CHECK(GetLsaDevicePointer)
+GC3_CHECK(GetLsaMultimemDevicePointer)
 #endif
 
 template <auto Ours, auto Theirs>
