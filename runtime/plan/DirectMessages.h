@@ -21,7 +21,8 @@ public:
   /// Returns the direct messages of a launch of all ranks. The receiver's buffer can be any buffer.
   static DirectMessages inOneLaunch(const core::Program &program, const core::Transfers &transfers);
   /// Returns the direct messages of ranks that have a launch each. The receiver's buffer is its output, and both ranks
-  /// are in one team. `teams` has the team of each rank. A rank sends directly to at most 30 peers (KernelArgs::memory).
+  /// are in one team. `teams` has the team of each rank. A rank sends directly to at most 30 peers
+  /// (KernelArgs::memory).
   static DirectMessages betweenLaunches(const core::Program &program, const core::Transfers &transfers,
                                         std::span<const uint32_t> teams);
 

@@ -63,7 +63,8 @@ std::string testWindow(comm::Window &window, cudaStream_t stream, std::byte *&ad
   if (!real.ok() || !*real)
     return real.ok() ? "a communicator of one rank has no windows here" : real.outcome().text;
   const ncclapi::Team alone{1, 0, 1};
-  const core::Result<std::vector<std::byte *>> fromNccl = window.locate(alone, stream), own = window.resolve(alone, stream);
+  const core::Result<std::vector<std::byte *>> fromNccl = window.locate(alone, stream),
+                                               own = window.resolve(alone, stream);
   if (!fromNccl.ok() || !own.ok())
     return (fromNccl.ok() ? own : fromNccl).outcome().text;
   address = (*fromNccl)[0];
