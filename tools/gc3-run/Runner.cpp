@@ -353,8 +353,8 @@ std::string Runner::runAll(Summary &summary) {
       return problem;
   table.footer(summary);
   destroyCommunicators(); // writes the trace
-  if (trace::TraceFile *file = options.trace.empty() ? nullptr : trace::TraceFile::named(options.trace))
-    table.trace(file->path(), leavesTraceOut);
+  if (trace::TraceFile *traced = options.trace.empty() ? nullptr : trace::TraceFile::named(options.trace))
+    table.trace(traced->path(), leavesTraceOut);
   return {};
 }
 
