@@ -2,6 +2,7 @@
 #include "Workload.h"
 #include "kernel/LL128.h"
 #include "kernel/LowLatency.h"
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -72,7 +73,7 @@ void Workload::readImage(const Call &call) {
   std::vector<std::byte> memory(image.bytes());
   const std::vector<std::byte> constants =
       image.constants(memory.data(), plan::ConnectionEnds(pool, numbers, parts), arguments);
-  std::memcpy(memory.data(), constants.data(), constants.size());
+  std::copy(constants.begin(), constants.end(), memory.begin());
   for (std::byte *&buffer : arguments.memory[0].buffers)
     buffer = &address;
   for (uint32_t rank = 0; rank < program.ranks(); ++rank) {
