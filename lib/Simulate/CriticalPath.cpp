@@ -77,7 +77,7 @@ private:
     case Cause::Message: addPart(PartKind::Latency, end); break;
     case Cause::Wait: addPart(PartKind::Wait, end); break;
     case Cause::Slot: addPart(PartKind::Slot, end); break;
-    case Cause::Order:
+    case Cause::Order: addPart(PartKind::Prepare, end); break;
     case Cause::Launch: break;
     }
     if (isPut)

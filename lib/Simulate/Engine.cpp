@@ -153,7 +153,7 @@ void Engine::begin(uint32_t block, double now) {
   state.phase = Phase::Moving;
   if (step.flags.sends() && work.cutsThrough && !work.connections[out].isNetwork) {
     SlotTimes &slot = slotOf(out, state.sent);
-    slot.begin = now + work.connections[out].hop, slot.sentBy = eventOf(block);
+    slot.begin = now + work.firstGrain(step, state.tile) + work.connections[out].hop, slot.sentBy = eventOf(block);
     ++connections[out].begun;
     wake(work.connections[out].receiver);
   }
@@ -258,7 +258,7 @@ void Engine::next(uint32_t block, double now) {
     if (++state.tile == work.tiles())
       return finish(block, now);
   }
-  state.ready = now, state.condition = 0;
+  state.ready = now + work.prepareTime, state.condition = 0;
   if (Event *event = record(eventOf(block)))
     event->cause = Cause::Order, event->causedBy = before;
   advance(block);

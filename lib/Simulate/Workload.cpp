@@ -33,8 +33,9 @@ std::string Workload::prepare(const Call &call, const Fabric &fabric) {
     return problem;
   const topology::Costs &costs = topology.costs;
   const topology::ProtocolCosts &own = costs.protocols[static_cast<size_t>(call.slots.protocol)];
-  launch = costs.launch, stepTime = costs.step, waitTime = costs.wait;
+  launch = costs.launch, stepTime = costs.step, prepareTime = costs.prepare, waitTime = costs.wait;
   copyRate = own.copy * 1000, reduceRate = own.reduce * 1000;
+  grain = own.grain;
   wire = wireFactor(call.slots.protocol);
   cutsThrough = call.slots.protocol != Protocol::Simple;
   readImage(call);

@@ -20,6 +20,7 @@ std::string nameOf(const simulate::PathPart &part, const simulate::Fabric &fabri
   switch (part.kind) {
   case PartKind::Launch: return "launch";
   case PartKind::Step: return "steps";
+  case PartKind::Prepare: return "preparation of steps";
   case PartKind::Wait: return "waits between thread blocks";
   case PartKind::Latency: return "latency of messages";
   case PartKind::Slot: return "notice of free slots";
