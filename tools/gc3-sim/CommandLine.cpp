@@ -47,6 +47,14 @@ struct Table {
       "slot-bytes", cl::desc("Bytes of a FIFO slot, at least 128 (default as on GPUs: 512KiB, LL 64KiB, LL128 600KiB)"),
       cl::value_desc("size"), cl::cat(call)};
 
+  cl::opt<std::string> baseline{
+      "baseline",
+      cl::desc("Compare with NCCL's own cost model, or with the programs of a file for the same collective and ranks"),
+      cl::value_desc("nccl|file"), cl::cat(call)};
+  cl::list<std::string> baselineDefines{"baseline-define",
+                                        cl::desc("Set a param of a program in the baseline's FILE.gc3"),
+                                        cl::value_desc("name=value"), cl::cat(call)};
+
   cl::opt<std::string> topology{"topology",
                                 cl::desc("The machine: a name that --list-topologies lists, or a file FILE.json"),
                                 cl::value_desc("name"), cl::cat(machine)};
@@ -92,12 +100,13 @@ bool readType(const std::string &name, core::ElementType &type) {
   return reject("unknown data type '" + name + "'");
 }
 
-bool readDefines(const Table &table, CommandLine &line) {
-  for (const std::string &define : table.defines) {
+bool readDefines(const cl::list<std::string> &option, std::vector<std::pair<std::string, std::string>> &defines) {
+  for (const std::string &define : option) {
     const size_t equals = define.find('=');
     if (equals == 0 || equals == std::string::npos)
-      return reject("-D must be name=value, not '" + define + "'");
-    line.defines.push_back({define.substr(0, equals), define.substr(equals + 1)});
+      return reject((option.ArgStr.size() > 1 ? "--" : "-") + option.ArgStr.str() + " must be name=value, not '" +
+                    define + "'");
+    defines.push_back({define.substr(0, equals), define.substr(equals + 1)});
   }
   return true;
 }
@@ -115,6 +124,8 @@ bool check(const Table &table) {
     return reject("--slots must be at least 1");
   if (!table.collective.empty() && !common::CollectiveForm::parse(table.collective))
     return reject("--collective must be NAME or NAME(arguments), not '" + table.collective + "'");
+  if (table.baselineDefines.getNumOccurrences() != 0 && (table.baseline.empty() || table.baseline == "nccl"))
+    return reject("--baseline-define needs --baseline=FILE.gc3");
   if (!table.json.empty() && table.json == table.trace)
     return reject("--json and --trace can't be the same");
   return true;
@@ -136,10 +147,12 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
           &llvm::errs()) ||
       !check(table) || !readSize(table.minBytes, 0, line.minBytes) || !readSize(table.maxBytes, 0, line.maxBytes) ||
       !readSize(table.stepBytes, 1, line.stepBytes) || !readSize(table.slotBytes, 128, line.slotBytes) ||
-      !readType(table.type, line.type) || !readDefines(table, line))
+      !readType(table.type, line.type) || !readDefines(table.defines, line.defines) ||
+      !readDefines(table.baselineDefines, line.baselineDefines))
     return {};
   line.input = table.input, line.topology = table.topology;
   line.collective = table.collective, line.program = table.program;
+  line.baseline = table.baseline;
   line.factor = table.factor, line.slots = table.slots;
   line.criticalPath = table.criticalPath, line.resources = table.resources;
   line.json = table.json, line.trace = table.trace;

@@ -18,6 +18,8 @@ struct CommandLine {
   std::vector<std::pair<std::string, std::string>> defines; ///< params of a .gc3 file
   std::string collective;                                   ///< empty: all collectives
   std::string program;                                      ///< empty: the program for each size; "all": each program
+  std::string baseline;                                     ///< "nccl", or a file as `input`; empty: none
+  std::vector<std::pair<std::string, std::string>> baselineDefines; ///< params of the baseline's .gc3 file
   uint64_t minBytes = 1 << 10, maxBytes = 64 << 20;
   uint64_t factor = 2;
   uint64_t stepBytes = 0; ///< if not 0, sizes grow by this number instead of by the factor

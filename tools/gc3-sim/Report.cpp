@@ -93,6 +93,20 @@ void printResources(llvm::raw_ostream &out, const Recorded &call) {
           << '\n';
 }
 
+/// Writes `baseline` and `speedup`: numbers, or null.
+static void writeBaseline(llvm::raw_ostream &out, const Simulated &row) {
+  out << ", \"baseline\": ";
+  if (row.baseline)
+    out << llvm::format("%.15g", row.baseline->time) << ", \"baseline_program\": " << jsonString(row.baseline->name);
+  else
+    out << "null, \"baseline_program\": null";
+  out << ", \"speedup\": ";
+  if (const std::optional<double> speedup = row.speedup())
+    out << llvm::format("%.15g", *speedup);
+  else
+    out << "null";
+}
+
 std::string jsonOf(const CommandLine &line, const std::vector<Simulated> &rows) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -104,7 +118,10 @@ std::string jsonOf(const CommandLine &line, const std::vector<Simulated> &rows) 
     out << separator << "{\"size\": " << row.bytes << ", \"time\": " << llvm::format("%.15g", each.time)
         << ", \"program\": " << jsonString(row.program) << ", \"collective\": " << jsonString(row.collective)
         << ", \"ranks\": " << row.ranks << ", \"count\": " << row.count << ", \"type\": " << jsonString(row.type)
-        << ", \"root\": " << row.root << ", \"instructions\": " << each.instructions << "}";
+        << ", \"root\": " << row.root << ", \"instructions\": " << each.instructions;
+    if (!line.baseline.empty())
+      writeBaseline(out, each);
+    out << "}";
     separator = ",\n    ";
   }
   out << "\n  ]\n}\n";

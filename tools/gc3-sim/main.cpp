@@ -22,7 +22,7 @@ static int fail(const std::string &message) {
 static std::string reportLast(const CommandLine &line, const Programs &input, Rows &rows,
                               const simulate::Fabric &fabric, std::string &trace) {
   simulate::Prediction prediction;
-  if (std::string problem = rows.recordLast(prediction); !problem.empty())
+  if (std::string problem = rows.record(rows.all().back(), prediction); !problem.empty())
     return problem;
   const Simulated &last = rows.all().back();
   const Recorded recorded{input, rows.program(last.program), last.program, fabric, prediction, last.row};
@@ -44,11 +44,14 @@ static int predict(const CommandLine &line) {
     return fail(error);
   if (const std::string warning = findInconsistentBeta(*topology); !warning.empty())
     llvm::errs() << "gc3-sim: warning: " << warning << '\n';
-  Programs input(line);
+  Programs input(line.input, line.defines);
   if (!input.read(error))
     return error.empty() ? 1 : fail(error);
   const simulate::Fabric fabric(*topology);
-  Rows rows(line, input.bundle(), fabric);
+  std::optional<Baseline> baseline;
+  if (!line.baseline.empty() && !baseline.emplace(line, fabric).read(error))
+    return error.empty() ? 1 : fail(error);
+  Rows rows(line, input.bundle(), fabric, baseline ? &*baseline : nullptr);
   if (std::string problem = rows.simulateAll(); !problem.empty())
     return fail(problem);
   std::string trace;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time that NCCL's own cost model expects for a collective on a topology. NCCL chooses algorithms by this model, so
-// it stands for NCCL where no hardware is at hand (docs/simulation.md, Baselines).
+// it stands for NCCL where no hardware is at hand (docs/baselines.md).
 #pragma once
 
 #include "gc3/Topology/Topology.h"

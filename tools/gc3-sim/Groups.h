@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of a bundle, grouped by collective, and calls of them.
+#pragma once
+
+#include "CommandLine.h"
+#include "bundle/BundleFile.h"
+#include "core/Program.h"
+#include "gc3/Simulate/Simulate.h"
+
+#include <memory>
+#include <optional>
+
+namespace gc3::sim {
+
+/// Programs of one collective, in the order of the bundle.
+struct Group {
+  std::string label;              ///< the form of the collective, such as "shift(n = 4, by = 1)"
+  int root = -1;                  ///< of a standard collective that has one, else -1
+  std::vector<uint32_t> programs; ///< numbers in the bundle
+};
+
+class Groups {
+public:
+  /// `file` must outlive this object.
+  explicit Groups(const bundle::BundleFile &file) : file(file), programs(file.programCount()) {}
+
+  /// Loads and groups the programs of a collective (empty: of all), and with a name (empty: all). If `name` is not
+  /// empty, each program has its own group. Returns an error text, or an empty string.
+  std::string find(const std::string &collective, const std::string &name);
+
+  const std::vector<Group> &all() const { return groups; }
+  /// Returns a loaded program: one in a group.
+  const core::Program &program(uint32_t index) const { return *programs[index]; }
+  /// Returns the first program for calls of this size, or nothing.
+  std::optional<uint32_t> select(const Group &group, uint64_t bytes) const;
+  /// Returns the group of programs for the same collective, ranks and root as a program of another bundle, or null.
+  const Group *findLike(const core::Program &other, int root) const;
+
+private:
+  bool haveOneCollective(const Group &group, const bundle::fbs::Program &program, int root) const;
+
+  const bundle::BundleFile &file;
+  std::vector<std::unique_ptr<core::Program>> programs; ///< by number in the bundle; null: not loaded
+  std::vector<Group> groups;
+};
+
+/// Returns a call with the type and the slots that the command line chooses.
+simulate::Call callOf(const core::Program &program, uint64_t count, const CommandLine &line);
+
+/// Returns the element counts of the command line's sizes. Sizes are rounded down to whole elements; sizes that round
+/// to the same count give one count.
+std::vector<uint64_t> countsOf(const core::Program &program, const CommandLine &line);
+
+} // namespace gc3::sim
