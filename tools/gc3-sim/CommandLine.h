@@ -27,9 +27,12 @@ struct CommandLine {
   uint32_t slots = 0;     ///< 0: the program's
   uint64_t slotBytes = 0; ///< 0: the runtime's
   bool criticalPath = false, resources = false;
-  std::string json;  ///< empty: none
-  std::string trace; ///< empty: none
+  std::string json;   ///< empty: none
+  std::string trace;  ///< empty: none
+  std::string report; ///< empty: none
   bool listTopologies = false, quiet = false;
+
+  bool hasBaselineFile() const { return !baseline.empty() && baseline != "nccl"; }
 };
 
 /// Parses the command line. After an error, prints a message and returns nothing.
