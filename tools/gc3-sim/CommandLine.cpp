@@ -67,6 +67,10 @@ struct Table {
   cl::opt<std::string> json{"json",
                             cl::desc("Write the rows here as JSON, too; - is standard output, without the table"),
                             cl::value_desc("file"), cl::cat(output)};
+  cl::opt<std::string> report{
+      "report",
+      cl::desc("Write a page for browsers: plots of time, bandwidth and speed-up, use of resources, critical paths"),
+      cl::value_desc("file"), cl::cat(output)};
   cl::opt<std::string> trace{
       "trace",
       cl::desc("Write when each instruction of the last row begins and ends, for chrome://tracing and Perfetto"),
@@ -111,6 +115,14 @@ bool readDefines(const cl::list<std::string> &option, std::vector<std::pair<std:
   return true;
 }
 
+bool checkOutputs(std::initializer_list<const cl::opt<std::string> *> files) {
+  for (auto first = files.begin(); first != files.end(); ++first)
+    for (auto second = first + 1; second != files.end(); ++second)
+      if (!(*first)->empty() && **first == **second)
+        return reject("--" + (*first)->ArgStr.str() + " and --" + (*second)->ArgStr.str() + " can't be the same");
+  return true;
+}
+
 bool check(const Table &table) {
   if (table.listTopologies)
     return true;
@@ -124,11 +136,9 @@ bool check(const Table &table) {
     return reject("--slots must be at least 1");
   if (!table.collective.empty() && !common::CollectiveForm::parse(table.collective))
     return reject("--collective must be NAME or NAME(arguments), not '" + table.collective + "'");
-  if (table.baselineDefines.getNumOccurrences() != 0 && (table.baseline.empty() || table.baseline == "nccl"))
+  if (!table.baselineDefines.empty() && (table.baseline.empty() || table.baseline == "nccl"))
     return reject("--baseline-define needs --baseline=FILE.gc3");
-  if (!table.json.empty() && table.json == table.trace)
-    return reject("--json and --trace can't be the same");
-  return true;
+  return checkOutputs({&table.json, &table.report, &table.trace});
 }
 
 } // namespace
@@ -155,7 +165,7 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
   line.baseline = table.baseline;
   line.factor = table.factor, line.slots = table.slots;
   line.criticalPath = table.criticalPath, line.resources = table.resources;
-  line.json = table.json, line.trace = table.trace;
+  line.json = table.json, line.trace = table.trace, line.report = table.report;
   line.listTopologies = table.listTopologies, line.quiet = table.quiet;
   return line;
 }

@@ -20,9 +20,12 @@ struct CommandLine : CallOptions {
   std::string baseline;                                     ///< "nccl", or a file as `input`; empty: none
   std::vector<std::pair<std::string, std::string>> baselineDefines; ///< params of the baseline's .gc3 file
   bool criticalPath = false, resources = false;
-  std::string json;  ///< empty: none
-  std::string trace; ///< empty: none
+  std::string json;   ///< empty: none
+  std::string trace;  ///< empty: none
+  std::string report; ///< empty: none
   bool listTopologies = false, quiet = false;
+
+  bool hasBaselineFile() const { return !baseline.empty() && baseline != "nccl"; }
 };
 
 /// Parses the command line. After an error, prints a message and returns nothing.

@@ -37,6 +37,28 @@ static std::string reportLast(const CommandLine &line, const Programs &input, Ro
   return {};
 }
 
+/// Writes the files that the options request, all or none. Returns the exit status.
+static int write(const CommandLine &line, const Rows &rows, const simulate::Fabric &fabric, const std::string &trace) {
+  const std::string json = line.json.empty() ? "" : jsonOf(line, rows.all());
+  const std::string page = line.report.empty() ? "" : pageOf(line, rows, fabric);
+  llvm::SmallVector<driver::OutputFile, 3> files;
+  if (!line.json.empty())
+    files.push_back({line.json, json});
+  if (!line.trace.empty())
+    files.push_back({line.trace, trace});
+  if (!line.report.empty())
+    files.push_back({line.report, page});
+  for (const driver::OutputFile &file : files) {
+    if (driver::sameFile(file.path, line.input))
+      return fail("'" + file.path + "' is the input; write to another file");
+    if (line.hasBaselineFile() && driver::sameFile(file.path, line.baseline))
+      return fail("'" + file.path + "' is the baseline; write to another file");
+  }
+  if (std::optional<driver::WriteFailure> failure = driver::writeOutputs(files))
+    return fail("cannot write '" + failure->path + "': " + failure->problem);
+  return 0;
+}
+
 static int predict(const CommandLine &line) {
   std::string error;
   const std::optional<topology::Topology> topology = driver::readTopology(line.topology, error);
@@ -58,18 +80,7 @@ static int predict(const CommandLine &line) {
   if (line.criticalPath || line.resources || !line.trace.empty())
     if (std::string problem = reportLast(line, input, rows, fabric, trace); !problem.empty())
       return fail(problem);
-  const std::string json = line.json.empty() ? "" : jsonOf(line, rows.all());
-  llvm::SmallVector<driver::OutputFile, 2> files;
-  if (!line.json.empty())
-    files.push_back({line.json, json});
-  if (!line.trace.empty())
-    files.push_back({line.trace, trace});
-  for (const driver::OutputFile &file : files)
-    if (driver::sameFile(file.path, line.input))
-      return fail("'" + file.path + "' is the input; write to another file");
-  if (std::optional<driver::WriteFailure> failure = driver::writeOutputs(files))
-    return fail("cannot write '" + failure->path + "': " + failure->problem);
-  return 0;
+  return write(line, rows, fabric, trace);
 }
 
 int main(int argc, char **argv) {

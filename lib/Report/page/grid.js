@@ -25,11 +25,13 @@ function shorten(text, most) {
 }
 
 class GridPicture {
-  constructor(kind, title, hint, sizes) {
-    Object.assign(this, {sizes, width: 0});
+  constructor(kind, title, hint, grid, sizes) {
+    Object.assign(this, {grid, sizes, width: 0});
     this.picture = svg('svg', {class: 'plot', role: 'img', 'data-kind': kind, 'aria-label': `${title} by size`});
     this.card = element('section', {class: 'card', 'aria-label': title},
       element('h3', {}, title, ...hint), this.picture);
+    if (grid.note)
+      this.card.append(element('p', {class: 'hint note'}, grid.note));
     this.picture.addEventListener('pointerleave', hideTip);
   }
   /// Adds the tooltip of a cell.
@@ -45,13 +47,12 @@ class GridPicture {
 class HeatMap extends GridPicture {
   constructor(grid, sizes) {
     const scale = element('span', {class: 'hint scale'}, '0 %', element('i'), '100 % of its capacity');
-    super('heat', 'Use of resources', [scale], sizes);
-    this.grid = grid;
+    super('heat', 'Use of resources', [scale], grid, sizes);
   }
 
   draw(width = this.width) {
     this.width = width;
-    const left = Math.min(230, width * 0.4), rows = this.grid.rows, each = 20;
+    const left = Math.min(240, width * 0.4), rows = this.grid.rows, each = 20;
     const columns = columnsOf(this.sizes, left, width), bottom = rows.length * each;
     this.picture.setAttribute('height', bottom + 40);
     this.picture.setAttribute('viewBox', `0 -8 ${width} ${bottom + 40}`);
@@ -75,9 +76,8 @@ class HeatMap extends GridPicture {
 /// The parts of the critical path: a column for each size.
 class PathParts extends GridPicture {
   constructor(grid, sizes) {
-    super('path', 'Critical path', [element('span', {class: 'hint'}, 'share of the time')], sizes);
-    this.grid = grid;
-    this.card.append(element('p', {class: 'legend'}, ...grid.rows.map((row, i) =>
+    super('path', 'Critical path', [element('span', {class: 'hint'}, 'share of the time')], grid, sizes);
+    this.picture.after(element('p', {class: 'legend'}, ...grid.rows.map((row, i) =>
       element('span', {}, swatch(this.colorOf(i)), row))));
   }
 
