@@ -116,7 +116,8 @@ public:
     return {};
   }
 
-  Vector point, times; ///< logarithms
+  const Vector &logarithms() const { return point; }
+  const Vector &predictions() const { return times; }
 
 private:
   Vector residualsOf(const Vector &predicted) const {
@@ -153,7 +154,7 @@ private:
   }
 
   const Model &model;
-  Vector wanted;
+  Vector point, times, wanted; ///< logarithms
   double damping = 1e-2;
 };
 
@@ -207,8 +208,8 @@ std::string fit(const Model &model, const std::vector<double> &measured, std::ve
     start.push_back(std::log(value));
   Fitter fitter(model, measured, std::move(start));
   std::string problem = fitter.run();
-  values = exponentials(fitter.point);
-  times = exponentials(fitter.times);
+  values = exponentials(fitter.logarithms());
+  times = exponentials(fitter.predictions());
   return problem;
 }
 

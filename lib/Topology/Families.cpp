@@ -227,8 +227,8 @@ void scaleBandwidths(Topology &topology, uint32_t factor) {
     each.bandwidth *= factor, each.trunkBandwidth *= factor;
 }
 
-/// Joins `machines` copies of `inside` by a network. All ranks reach each other. A search uses only the links of rails:
-/// from rank i of a machine to rank i of every other machine, over the cards of both machines.
+} // namespace
+
 Topology joinByNetwork(Topology inside, uint32_t machines) {
   const NetworkCards network = inside.network.value_or(NetworkCards());
   scaleBandwidths(inside, network.scale);
@@ -253,8 +253,6 @@ Topology joinByNetwork(Topology inside, uint32_t machines) {
   topology.addSwitch(std::move(fabric));
   return topology;
 }
-
-} // namespace
 
 std::optional<Topology> named(const std::string &name, std::string &error) {
   const size_t star = name.find('*');

@@ -12,7 +12,8 @@
 namespace gc3::sim {
 
 struct CommandLine : CallOptions {
-  std::string input;                                        ///< a bundle, or a program in any format that gc3c reads
+  /// Bundles, or programs in any format that gc3c reads: one, or several to fit.
+  std::vector<std::string> inputs;
   std::string topology;                                     ///< a name, or a path that ends with .json
   std::vector<std::pair<std::string, std::string>> defines; ///< params of a .gc3 file
   std::string collective;                                   ///< empty: all collectives
@@ -20,9 +21,12 @@ struct CommandLine : CallOptions {
   std::string baseline;                                     ///< "nccl", or a file as `input`; empty: none
   std::vector<std::pair<std::string, std::string>> baselineDefines; ///< params of the baseline's .gc3 file
   bool criticalPath = false, resources = false;
-  std::string json;   ///< empty: none
-  std::string trace;  ///< empty: none
-  std::string report; ///< empty: none
+  std::string json;                      ///< empty: none
+  std::string trace;                     ///< empty: none
+  std::string report;                    ///< empty: none
+  std::string fit;                       ///< measured times; empty: gc3-sim predicts
+  std::vector<std::string> fitConstants; ///< empty: all that the times determine
+  std::string output;                    ///< with `fit`: the topology
   bool listTopologies = false, quiet = false;
 
   bool hasBaselineFile() const { return !baseline.empty() && baseline != "nccl"; }

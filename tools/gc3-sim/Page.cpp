@@ -97,7 +97,7 @@ public:
   report::Page make() const {
     report::Page page;
     const std::string &topology = fabric.topology().name;
-    page.title = (llvm::sys::path::filename(line.input) + " on " + topology).str();
+    page.title = (llvm::sys::path::filename(line.inputs.front()) + " on " + topology).str();
     page.subtitle = "gc3-sim " GC3_SIM_VERSION " · topology " + topology;
     if (const std::string &text = fabric.topology().description; !text.empty())
       page.subtitle += ": " + text;

@@ -110,7 +110,7 @@ static void writeBaseline(llvm::raw_ostream &out, const Simulated &row) {
 std::string jsonOf(const CommandLine &line, const std::vector<Simulated> &rows) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << "{\n  \"tool\": \"gc3-sim " GC3_SIM_VERSION "\",\n  \"file\": " << jsonString(line.input)
+  out << "{\n  \"tool\": \"gc3-sim " GC3_SIM_VERSION "\",\n  \"file\": " << jsonString(line.inputs.front())
       << ",\n  \"topology\": " << jsonString(line.topology) << ",\n  \"rows\": [";
   const char *separator = "\n    ";
   for (const Simulated &each : rows) {

@@ -25,8 +25,8 @@ struct Indistinct {
 /// text of the model, or an empty string. Calls the model once for each constant, and once more.
 std::string findIndistinct(const Model &model, const std::vector<double> &values, std::vector<Indistinct> &found);
 
-/// Changes `values` to fit `measured` (microseconds, above 0), and sets `times` to the predictions. Local: `values` must
-/// be a reasonable start. Deterministic. Returns an error text of the model, or an empty string.
+/// Changes `values` to fit `measured` (microseconds, above 0), and sets `times` to the predictions. Local: `values`
+/// must be a reasonable start. Deterministic. Returns an error text of the model, or an empty string.
 std::string fit(const Model &model, const std::vector<double> &measured, std::vector<double> &values,
                 std::vector<double> &times);
 
