@@ -106,6 +106,36 @@ class Report(pages.PageTest):
         self.assertEqual(sorted(self.values("time", "allpairs")), [1 << 18, 1 << 19])
         self.assertEqual(sorted(self.values("time", "ring")), [1 << 20, 1 << 21, 1 << 22])
 
+    def test_ranges_and_background(self):
+        """Changes the data of a page to those that gc3-tune can have."""
+        self.open_both()
+        page = pathlib.Path(self.folder) / "page.html"
+        before, data, after = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', page.read_text(), re.S).groups()
+        data = json.loads(data)
+        section = data["sections"][0]
+        section["curves"][0]["isBackground"] = True
+        section["ranges"] = [{"curve": -1, "begin": 0, "end": 4096}, {"curve": 1, "begin": 4096, "end": 2**64}]
+        page.write_text(before + json.dumps(data).replace("<", "\\u003c") + after)
+        self.browser.open(page.as_uri())
+        self.assertEqual(self.texts("[data-kind=ranges] td, [data-kind=ranges] th"),
+                         ["From", "to", "served by", "0 B", "4 KiB", "NCCL", "4 KiB", "any size", "ring"])
+        self.assertEqual(self.texts(".legend button"), ["ring", "NCCL"])
+        self.assertEqual(self.texts(".legend li > span"), ["1 more"])
+        order = "return [...document.querySelectorAll('svg[data-kind=time] g[data-curve]')].map((g) => g.dataset.curve)"
+        self.assertEqual(self.browser.run(order), ["allpairs", "ring", "NCCL"])
+        self.assertEqual(self.browser.run("return document.querySelectorAll('.curve.background').length"), 3)
+        self.assertEqual(self.browser.run(POINTS, "time", "allpairs"), [])  # a line without points
+        self.browser.click(".legend li:nth-child(1) button")
+        self.assertEqual(self.browser.run(POINTS, "time", "ring"), [])
+        self.assertEqual(len(self.browser.run(POINTS, "time", "NCCL")), 17)
+
+    def test_sizes_of_zero(self):
+        self.open(EXAMPLES / "ring_allreduce.gc3", "--topology=ring:8", "-b", "0", "-e", "8")
+        self.assertEqual(self.texts("tbody th"), ["4 B", "8 B"])
+        self.assertEqual(len(self.browser.run(POINTS, "time", "ring_allreduce")), 2)
+        self.open(EXAMPLES / "ring_allreduce.gc3", "--topology=ring:8", "-b", "0", "-e", "0")
+        self.assertEqual(self.texts("main p"), ["There are no sizes above 0."])
+
     def test_one_size(self):
         self.open(EXAMPLES / "ring_allreduce.gc3", "--topology=ring:8", "-b", "1KiB", "-e", "1KiB")
         self.assertEqual(len(self.browser.run(POINTS, "time", "ring_allreduce")), 1)

@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 #include <map>
 
 namespace gc3::sim {
@@ -170,7 +171,7 @@ private:
     for (uint32_t resource = 0; resource < fabric.resources().size(); ++resource) {
       Key key{className(fabric.resources()[resource], fabric), {}};
       for (const Simulated *each : bySize)
-        key.second.push_back(each && each->time > 0 ? static_cast<int>(1000 * use(*each, resource) + 0.5) : 0);
+        key.second.push_back(each && each->time > 0 ? static_cast<int>(std::lround(1000 * use(*each, resource))) : 0);
       if (llvm::any_of(key.second, [](int value) { return value != 0; }))
         alike[key].push_back(resource);
     }

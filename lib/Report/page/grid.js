@@ -10,8 +10,11 @@ function columnsOf(sizes, left, width) {
 function columnLabels(sizes, columns, y) {
   const wide = columns[0][1] - columns[0][0];
   const step = Math.ceil(62 / wide);
-  return sizes.flatMap((size, i) => i % step ? [] : [
-    svg('text', {class: 'size', x: (columns[i][0] + columns[i][1]) / 2, y, 'text-anchor': step > 1 && i === 0 ? 'start' : 'middle'}, formatSize(size))]);
+  return sizes.flatMap((size, i) => {
+    const [begin, end] = columns[i];
+    const place = step > 1 && i === 0 ? {x: begin, 'text-anchor': 'start'} : {x: (begin + end) / 2, 'text-anchor': 'middle'};
+    return i % step ? [] : [svg('text', {class: 'size', y, ...place}, formatSize(size))];
+  });
 }
 
 function formatShare(value) {
