@@ -39,7 +39,8 @@ static std::string reportLast(const CommandLine &line, const Programs &input, Ro
 
 static int predict(const CommandLine &line) {
   std::string error;
-  const std::optional<topology::Topology> topology = driver::readTopology(line.topology, error);
+  const std::optional<topology::Topology> topology =
+      driver::readTopology(line.topology, error, topology::SwitchLinks::NoNetwork);
   if (!topology)
     return fail(error);
   if (const std::string warning = findInconsistentBeta(*topology); !warning.empty())
