@@ -24,6 +24,7 @@ struct CommandLine {
   core::ElementType type = core::ElementType::Float;
   uint32_t slots = 0;     ///< 0: the program's
   uint64_t slotBytes = 0; ///< 0: the runtime's
+  bool useSymmetry = true;
   bool criticalPath = false, resources = false;
   std::string json;  ///< empty: none
   std::string trace; ///< empty: none

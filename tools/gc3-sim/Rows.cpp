@@ -108,12 +108,15 @@ std::optional<uint32_t> Rows::select(const Group &group, uint64_t bytes) const {
 
 std::string Rows::simulateRow(const Group &group, uint32_t index, uint64_t count, uint64_t bytes) {
   simulate::Prediction prediction;
-  if (std::string problem = simulate::simulate(callOf(index, count), fabric, {}, prediction); !problem.empty())
+  if (std::string problem =
+          simulate::simulate(callOf(index, count), fabric, {.useSymmetry = line.useSymmetry}, prediction);
+      !problem.empty())
     return problem;
   const bundle::fbs::Program &program = file.program(index);
   Simulated simulated;
   simulated.program = index, simulated.time = prediction.time;
   simulated.instructions = prediction.instructions;
+  simulated.threadBlocks = prediction.threadBlocks, simulated.simulatedBlocks = prediction.simulatedBlocks;
   run::Row &row = simulated.row;
   row.collective = group.label, row.program = program.name()->str(), row.ranks = static_cast<int>(program.ranks());
   row.bytes = bytes, row.count = count, row.type = core::elementTypeName(line.type), row.root = group.root;

@@ -12,9 +12,10 @@ namespace gc3::sim {
 /// A row of the table, and the prediction of its call.
 struct Simulated {
   run::Row row;
-  uint32_t program = 0;      ///< number in the bundle
-  double time = 0;           ///< microseconds
-  uint64_t instructions = 0; ///< steps in all tiles
+  uint32_t program = 0;                           ///< number in the bundle
+  double time = 0;                                ///< microseconds
+  uint64_t instructions = 0;                      ///< steps in all tiles
+  uint32_t threadBlocks = 0, simulatedBlocks = 0; ///< of all ranks, and without those that equal a simulated one
 };
 
 class Rows {
