@@ -7,17 +7,10 @@ namespace gc3::simulate {
 
 using Step = Workload::Step;
 
-static std::vector<double> capacitiesOf(const Fabric &fabric) {
-  std::vector<double> capacities;
-  for (const Resource &resource : fabric.resources())
-    capacities.push_back(resource.capacity);
-  return capacities;
-}
-
-Engine::Engine(const Workload &workload, const Fabric &fabric, Events *recorded)
-    : work(workload), events(recorded),
+Engine::Engine(const Workload &workload, Events *recorded, bool exactly)
+    : work(workload), events(recorded), isExact(exactly),
       queue(static_cast<uint32_t>(workload.blocks.size() + workload.connections.size())),
-      sharing(capacitiesOf(fabric), static_cast<uint32_t>(workload.blocks.size() + workload.connections.size()),
+      sharing(workload.capacities, static_cast<uint32_t>(workload.blocks.size() + workload.connections.size()),
               workload.mostUses()),
       states(workload.blocks.size()), connections(workload.connections.size()),
       slotTimes(workload.connections.size() * workload.slots), completed(workload.blocks.size()),
@@ -38,7 +31,7 @@ bool Engine::run() {
       advance(block);
   }
   while (!queue.empty()) {
-    const double last = queue.time() * sameTime + sharing.patience();
+    const double last = queue.time() * sameTime + (isExact ? 0 : sharing.patience());
     double now = 0;
     while (!queue.empty() && queue.time() <= last) {
       const uint32_t actor = queue.actor();

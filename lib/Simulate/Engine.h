@@ -16,7 +16,8 @@ namespace gc3::simulate {
 class Engine {
 public:
   /// All arguments must outlive this object. If `events` is null, records no events.
-  Engine(const Workload &workload, const Fabric &fabric, Events *events);
+  /// If `isExact`, computes rates anew after each change, and not only after a short time (Sharing::patience).
+  Engine(const Workload &workload, Events *events, bool isExact);
 
   /// Runs the call once. Returns false if the program deadlocks.
   bool run();
@@ -92,6 +93,7 @@ private:
 
   const Workload &work;
   Events *events;
+  const bool isExact;
   EventQueue queue;
   Sharing sharing;
   std::vector<BlockState> states;

@@ -93,11 +93,12 @@ private:
 
 } // namespace
 
-void Topology::addSwitch(Switch added) {
-  switches.push_back(std::move(added));
-  Expansion expansion(*this, switches.back(), static_cast<uint32_t>(switches.size()) - 1);
-  expansion.addLinks();
-  expansion.addBounds();
+void Topology::expandSwitches() {
+  for (; expandedSwitches < switches.size(); ++expandedSwitches) {
+    Expansion expansion(*this, switches[expandedSwitches], expandedSwitches);
+    expansion.addLinks();
+    expansion.addBounds();
+  }
 }
 
 } // namespace gc3::topology

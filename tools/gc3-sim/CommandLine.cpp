@@ -69,6 +69,11 @@ struct Table {
                               cl::value_desc("file"), cl::cat(machine)};
   cl::opt<bool> listTopologies{"list-topologies", cl::desc("List the names of topologies, and end"), cl::cat(machine)};
 
+  cl::opt<std::string> symmetry{
+      "symmetry",
+      cl::desc("auto: simulate thread blocks with equal histories once, for the table (default); off: simulate all"),
+      cl::value_desc("auto|off"), cl::init("auto"), cl::cat(machine)};
+
   cl::opt<bool> criticalPath{
       "critical-path", cl::desc("Print where the time of the last row goes, and its chain of steps"), cl::cat(output)};
   cl::opt<bool> resources{"resources", cl::desc("Print the use of each link, port and memory in the last row"),
@@ -155,6 +160,8 @@ bool check(const Table &table) {
     return reject("--topology is missing; --list-topologies lists some");
   if (table.factor < 2)
     return reject("-f must be at least 2, not " + std::to_string(table.factor));
+  if (table.symmetry != "auto" && table.symmetry != "off")
+    return reject("--symmetry must be auto or off, not '" + table.symmetry + "'");
   if (table.slots.getNumOccurrences() != 0 && table.slots == 0)
     return reject("--slots must be at least 1");
   if (!table.collective.empty() && !common::CollectiveForm::parse(table.collective))
@@ -188,6 +195,7 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
   line.collective = table.collective, line.program = table.program;
   line.baseline = table.baseline;
   line.factor = table.factor, line.slots = table.slots;
+  line.useSymmetry = table.symmetry == "auto";
   line.criticalPath = table.criticalPath, line.resources = table.resources;
   line.json = table.json, line.trace = table.trace, line.report = table.report;
   line.listTopologies = table.listTopologies, line.quiet = table.quiet;

@@ -20,6 +20,7 @@ struct CommandLine : CallOptions {
   std::string program;                                      ///< empty: the program for each size; "all": each program
   std::string baseline;                                     ///< "nccl", or a file as `input`; empty: none
   std::vector<std::pair<std::string, std::string>> baselineDefines; ///< params of the baseline's .gc3 file
+  bool useSymmetry = true;
   bool criticalPath = false, resources = false;
   std::string json;                      ///< empty: none
   std::string trace;                     ///< empty: none

@@ -118,7 +118,8 @@ std::string jsonOf(const CommandLine &line, const std::vector<Simulated> &rows) 
     out << separator << "{\"size\": " << row.bytes << ", \"time\": " << llvm::format("%.15g", each.time)
         << ", \"program\": " << jsonString(row.program) << ", \"collective\": " << jsonString(row.collective)
         << ", \"ranks\": " << row.ranks << ", \"count\": " << row.count << ", \"type\": " << jsonString(row.type)
-        << ", \"root\": " << row.root << ", \"instructions\": " << each.instructions;
+        << ", \"root\": " << row.root << ", \"instructions\": " << each.instructions
+        << ", \"thread_blocks\": " << each.threadBlocks << ", \"simulated_blocks\": " << each.simulatedBlocks;
     if (!line.baseline.empty())
       writeBaseline(out, each);
     out << "}";

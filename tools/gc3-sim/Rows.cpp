@@ -42,13 +42,15 @@ std::string Rows::addDetails(Simulated &row, simulate::Prediction &&prediction) 
 
 std::string Rows::simulateRow(const Group &group, uint32_t index, uint64_t count, uint64_t bytes) {
   simulate::Prediction prediction;
-  if (std::string problem = simulate::simulate(callOf(program(index), count, line), fabric, {}, prediction);
+  if (std::string problem = simulate::simulate(callOf(program(index), count, line), fabric,
+                                               {.useSymmetry = line.useSymmetry}, prediction);
       !problem.empty())
     return problem;
   const bundle::fbs::Program &info = file.program(index);
   Simulated simulated;
   simulated.program = index, simulated.time = prediction.time;
   simulated.instructions = prediction.instructions;
+  simulated.threadBlocks = prediction.threadBlocks, simulated.simulatedBlocks = prediction.simulatedBlocks;
   if (baseline)
     if (std::string problem = baseline->time(group, program(index), count, bytes, simulated.baseline); !problem.empty())
       return problem;

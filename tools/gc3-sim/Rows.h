@@ -11,10 +11,11 @@ namespace gc3::sim {
 /// A row of the table, and the prediction of its call.
 struct Simulated {
   run::Row row;
-  uint32_t program = 0;                 ///< number in the bundle
-  double time = 0;                      ///< microseconds
-  uint64_t instructions = 0;            ///< steps in all tiles
-  std::optional<BaselineTime> baseline; ///< nothing: none requested, or it has no program for the size
+  uint32_t program = 0;                           ///< number in the bundle
+  double time = 0;                                ///< microseconds
+  uint64_t instructions = 0;                      ///< steps in all tiles
+  uint32_t threadBlocks = 0, simulatedBlocks = 0; ///< of all ranks, and without those that equal a simulated one
+  std::optional<BaselineTime> baseline;           ///< nothing: none requested, or it has no program for the size
   // Only for --report:
   std::vector<double> bytesMoved;        ///< by resource of the fabric
   std::vector<simulate::PathPart> parts; ///< of the critical path; empty if the call has too many steps

@@ -104,7 +104,8 @@ static int predict(const CommandLine &line, const topology::Topology &topology) 
 
 static int perform(const CommandLine &line) {
   std::string error;
-  const std::optional<topology::Topology> topology = driver::readTopology(line.topology, error);
+  const std::optional<topology::Topology> topology =
+      driver::readTopology(line.topology, error, topology::SwitchLinks::NoNetwork);
   if (!topology)
     return fail(error);
   if (const std::string warning = findInconsistentBeta(*topology); !warning.empty())

@@ -51,7 +51,8 @@ static std::string checkPrograms(const std::vector<Contest> &contests) {
 static int run(const CommandLine &line) {
   std::string error;
   std::optional<topology::Topology> topology;
-  if (!line.topology.empty() && !(topology = driver::readTopology(line.topology, error)))
+  if (!line.topology.empty() &&
+      !(topology = driver::readTopology(line.topology, error, topology::SwitchLinks::NoNetwork)))
     return fail(error);
   if (topology)
     if (const std::string warning = findInconsistentBeta(*topology); !warning.empty())

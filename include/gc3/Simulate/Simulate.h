@@ -51,12 +51,19 @@ struct Events {
 struct Prediction {
   double time = 0; ///< microseconds from the launch to the end of the last thread block
   uint64_t tiles = 0;
-  uint64_t instructions = 0;      ///< steps * tiles
+  uint64_t instructions = 0;      ///< steps of all ranks * tiles
+  uint32_t threadBlocks = 0;      ///< of all ranks
+  uint32_t simulatedBlocks = 0;   ///< thread blocks that were simulated; each stands for all with equal histories
   std::vector<double> bytesMoved; ///< by resource of the fabric
   Events events;                  ///< empty unless requested
 };
 
 struct Options {
+  /// Thread blocks with equal histories are simulated once, unless events are recorded.
+  bool useSymmetry = true;
+  /// Computes all rates anew after each change. Otherwise, changes that reach many transfers may take effect a little
+  /// later. With equal histories simulated once, few changes reach many transfers.
+  bool isExact = false;
   bool recordEvents = false;
   /// If events are recorded, the largest number of steps in all tiles. An event takes 72 bytes.
   uint64_t mostEvents = uint64_t(64) << 20;

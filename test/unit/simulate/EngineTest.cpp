@@ -1,58 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulates programs on small topologies: routes, shared ports, slots, the network, events and the critical path.
 // bench/closed_forms.py compares whole algorithms with closed forms.
-#include "Pipeline.h"
+#include "Compiled.h"
 #include "gc3/Simulate/CriticalPath.h"
-#include "gc3/Topology/Json.h"
-#include <gtest/gtest.h>
 
 using namespace gc3;
 using namespace gc3::simulate;
 
 namespace {
-
-topology::Topology parse(const std::string &members) {
-  std::string error;
-  auto topology = topology::parseJson(R"({"name": "t", )" + members + "}", error);
-  EXPECT_TRUE(topology) << error;
-  return topology.value_or(topology::Topology());
-}
-
-/// A compiled program, ready for simulation.
-class Compiled {
-public:
-  explicit Compiled(const std::string &source) {
-    driver::Options options;
-    options.input = "test.gc3";
-    driver::Session session(options);
-    driver::Pipeline pipeline(session);
-    std::string bytes;
-    EXPECT_TRUE(pipeline.compile(source, bytes));
-    EXPECT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(file).ok());
-    EXPECT_TRUE(core::Program::load(*file, 0).moveTo(program).ok());
-  }
-  std::string simulate(const topology::Topology &topology, uint64_t bytes, Prediction &prediction,
-                       uint64_t slotBytes = 1 << 20, uint32_t slots = 8) const {
-    const auto protocol = static_cast<kernel::Protocol>(program->info().protocol());
-    return simulate::simulate({*program, {protocol, slots, slotBytes}, bytes, 1}, Fabric(topology),
-                              {.recordEvents = true, .mostEvents = 100}, prediction);
-  }
-  double time(const topology::Topology &topology, uint64_t bytes, uint64_t slotBytes = 1 << 20,
-              uint32_t slots = 8) const {
-    Prediction prediction;
-    EXPECT_EQ(simulate(topology, bytes, prediction, slotBytes, slots), "");
-    EXPECT_EQ(prediction.events.all.size(), prediction.instructions);
-    double sum = 0;
-    for (const PathPart &part : criticalPath(prediction).parts)
-      sum += part.time;
-    EXPECT_NEAR(sum, prediction.time, 1e-9 * prediction.time); // the parts of the critical path add up
-    return prediction.time;
-  }
-
-private:
-  std::unique_ptr<bundle::BundleFile> file;
-  std::unique_ptr<core::Program> program;
-};
 
 /// Rank 0 sends its buffer to rank 1.
 constexpr char oneMessage[] = "program p implements broadcast(ranks = 2, root = 0, chunks = 1, inplace = true) {\n"

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs simulated with merged thread blocks, and whole: both give the same times and the same bytes of each
+// resource.
+#include "Symmetry.h"
+#include "Compiled.h"
+#include <random>
+
+using namespace gc3;
+using namespace gc3::simulate;
+
+namespace {
+
+constexpr uint32_t ranks = 12;
+
+class Random {
+public:
+  explicit Random(uint32_t seed) : engine(seed) {}
+  /// Returns a number from `least` to `most`.
+  uint32_t number(uint32_t least, uint32_t most) {
+    return least + static_cast<uint32_t>(engine() % (most - least + 1));
+  }
+  bool coin() { return number(0, 1) != 0; }
+  const char *choose(std::initializer_list<const char *> from) {
+    return *(from.begin() + number(0, static_cast<uint32_t>(from.size()) - 1));
+  }
+
+private:
+  std::mt19937 engine;
+};
+
+/// An AllToAll in which the block for the rank `d` further on goes by way of another rank. The way depends on the rank
+/// modulo `period`. With a channel for each `d`, the schedule is as symmetric as the ways.
+std::string randomAllToAll(Random &random, uint32_t period) {
+  std::string source = "program p implements alltoall(ranks = 12) {\n  protocol " +
+                       std::string(random.choose({"Simple", "LL", "LL128"})) + ";\n";
+  const uint32_t channels = random.number(0, 3) == 0 ? 2 : ranks;
+  const auto text = [](uint32_t number) { return std::to_string(number); };
+  for (uint32_t place = 0; place < period; ++place)
+    for (uint32_t d = 0; d < ranks; ++d) {
+      source += "  for r in " + text(place) + "..12 { if r % " + text(period) + " == " + text(place) + " { channel (" +
+                text(d % channels) + ") { chunk(r, input, (r + " + text(d) + ") % 12)";
+      if (d != 0 && random.coin())
+        source += ".copy((r + " + text(random.number(1, ranks - 1)) + ") % 12, scratch, r * 12 + " + text(d) + ")";
+      source += ".copy((r + " + text(d) + ") % 12, output, r); } } }\n";
+    }
+  return source + "}\n";
+}
+
+std::string randomAllReduce(Random &random) {
+  return "import \"std/hierarchical.gc3\";\nprogram p implements allreduce(ranks = 12, chunks = 12, inplace = true) "
+         "{\n  protocol " +
+         std::string(random.choose({"Simple", "LL", "LL128"})) + ";\n  hierarchical_allreduce(0..12, [" +
+         random.choose({"12", "2, 6", "6, 2", "4, 3", "3, 4", "2, 3, 2", "3, 2, 2"}) + "], input);\n}\n";
+}
+
+/// A topology of one or several switches, with or without links, trunks, memory and costs.
+std::string randomTopology(Random &random) {
+  std::string members = R"("ranks": 12, "switches": [)";
+  if (random.coin())
+    members += R"({"alpha": 0.5, "beta": 3, "ports": [0, 1, 2, 3]}, {"alpha": 0.5, "beta": 3, "ports": [4, 5, 6, 7]},
+      {"alpha": 0.5, "beta": 3, "ports": [8, 9, 10, 11]}, )";
+  const std::string kind = random.choose({"network", "nvswitch"});
+  const char *ports = random.choose({R"(, "ports": [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [10, 11]])",
+                                     R"(, "bandwidth": 2, "trunk": {"ports": 4, "bandwidth": 5})", ""});
+  members += R"({"kind": ")" + kind + R"(", "alpha": 2.5, "beta": 11)" + ports + "}]";
+  return members + random.choose({"", R"(, "costs": {"launch": 3, "step": 0.3, "wait": 0.2, "memory": 300,
+      "simple": {"copy": 90, "reduce": 50, "hop": {"nvswitch": 0.7}}, "ll": {"copy": 20}, "ll128": {"copy": 40}})",
+                                  R"(, "costs": {"memory": 150})"});
+}
+
+void expectEqual(const Prediction &merged, const Prediction &whole) {
+  EXPECT_NEAR(merged.time, whole.time, 1e-9 * whole.time);
+  ASSERT_EQ(merged.bytesMoved.size(), whole.bytesMoved.size());
+  for (size_t i = 0; i < whole.bytesMoved.size(); ++i)
+    EXPECT_NEAR(merged.bytesMoved[i], whole.bytesMoved[i], 1e-9 * whole.bytesMoved[i]);
+  EXPECT_EQ(merged.instructions, whole.instructions);
+  EXPECT_EQ(merged.threadBlocks, whole.threadBlocks);
+  EXPECT_EQ(whole.simulatedBlocks, whole.threadBlocks);
+}
+
+/// Returns the part of the thread blocks that was simulated.
+double compare(const Compiled &program, const topology::Topology &topology, uint64_t bytes) {
+  Prediction merged, whole;
+  const Call call = program.call(bytes, 4096);
+  const Fabric fabric(topology);
+  EXPECT_EQ(simulate::simulate(call, fabric, {.isExact = true}, merged), "");
+  EXPECT_EQ(simulate::simulate(call, fabric, {.useSymmetry = false, .isExact = true}, whole), "");
+  expectEqual(merged, whole);
+  return static_cast<double>(merged.simulatedBlocks) / merged.threadBlocks;
+}
+
+} // namespace
+
+TEST(Symmetry, ChangesNoTimes) {
+  int merged = 0, different = 0;
+  for (uint32_t seed = 0; seed < 60 && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Compiled program(random.coin() ? randomAllReduce(random) : randomAllToAll(random, random.number(1, 4)));
+    const topology::Topology topology = parse(randomTopology(random));
+    const double part = compare(program, topology, random.number(1, 10) * 768);
+    merged += part <= 0.5 ? 1 : 0, different += part == 1 ? 1 : 0;
+  }
+  EXPECT_GE(merged, 20);
+  EXPECT_GE(different, 20);
+}
+
+TEST(Symmetry, EndsWithOneDifference) {
+  const Compiled ring(
+      "import \"std/ring.gc3\";\nprogram p implements allreduce(ranks = 6, chunks = 6, inplace = true) {\n"
+      "  ring_allreduce(0..6, input);\n}\n");
+  const auto simulated = [&](const std::string &members, uint64_t bytes) {
+    Prediction prediction;
+    const topology::Topology topology = parse(members);
+    EXPECT_EQ(simulate::simulate(ring.call(bytes), Fabric(topology), {}, prediction), "");
+    EXPECT_EQ(prediction.threadBlocks, 6u);
+    return prediction.simulatedBlocks;
+  };
+  EXPECT_EQ(simulated(R"("ranks": 6, "switches": [{}])", 600), 1u);
+  EXPECT_EQ(simulated(R"("ranks": 6, "switches": [{"beta": 9, "ports": [0, 1]}, {"beta": 9, "ports": [2, 3]},
+    {"beta": 9, "ports": [4, 5]}, {"kind": "network"}])",
+                      600),
+            2u);
+  // The slow link from rank 5 to rank 0 differs, and so the distance from it of each rank.
+  EXPECT_EQ(simulated(R"("ranks": 6, "switches": [{}], "links": [{"from": 5, "to": 0, "beta": 30}])", 600), 6u);
+  // The last chunk is shorter, so each rank sends it in another step.
+  EXPECT_EQ(simulated(R"("ranks": 6, "switches": [{}])", 599), 6u);
+}
+
+TEST(Symmetry, IsChecked) {
+  const Compiled ring(
+      "import \"std/ring.gc3\";\nprogram p implements allreduce(ranks = 4, chunks = 4, inplace = true) {\n"
+      "  ring_allreduce(0..4, input);\n}\n");
+  const topology::Topology topology = parse(R"("ranks": 4, "switches": [{}])");
+  const Fabric fabric(topology);
+  const Call call = ring.call(400);
+  kernel::KernelArgs arguments{};
+  ASSERT_EQ(setGeometry(call.program, call.count, call.elementBytes, call.slots, arguments), "");
+  Whole whole;
+  ASSERT_EQ(readWhole(call, fabric, arguments, 1, whole), "");
+  EXPECT_EQ(whole.table.lists.size(), 1u);
+  const Partition one = findSymmetry(whole);
+  EXPECT_EQ(one.blocks.of, (std::vector<uint32_t>{0, 0, 0, 0}));
+  EXPECT_EQ(one.blocks.sizes, (std::vector<uint32_t>{4}));
+  EXPECT_EQ(one.connections.count(), 1u);
+  EXPECT_EQ(one.resources.count(), 1u); // ports in both directions: their users are equal, too
+  EXPECT_TRUE(isEquitable(whole, one));
+  EXPECT_TRUE(isEquitable(whole, withoutSymmetry(whole)));
+  // A receiver of one class has senders of two classes.
+  Partition wrong = withoutSymmetry(whole);
+  wrong.blocks.of[1] = 0;
+  EXPECT_FALSE(isEquitable(whole, wrong));
+  wrong = withoutSymmetry(whole);
+  wrong.resources.of[1] = 0;
+  EXPECT_FALSE(isEquitable(whole, wrong));
+  wrong = withoutSymmetry(whole);
+  wrong.connections.of[1] = 0;
+  EXPECT_FALSE(isEquitable(whole, wrong));
+}
