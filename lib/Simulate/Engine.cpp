@@ -14,7 +14,8 @@ Engine::Engine(const Workload &workload, Events *recorded, bool exactly)
               workload.mostUses()),
       states(workload.blocks.size()), connections(workload.connections.size()),
       slotTimes(workload.connections.size() * workload.slots), completed(workload.blocks.size()),
-      stepEnds(workload.steps.size()), hasTransfer(workload.blocks.size() + workload.connections.size()) {}
+      stepEnds(workload.steps.size(), workload.waitTime),
+      hasTransfer(workload.blocks.size() + workload.connections.size()) {}
 
 /// Events at the same time are handled together, before rates are computed: many transfers of a symmetric program begin
 /// and end at once. Times that differ by rounding errors count as the same. If many transfers share capacities, events
@@ -80,7 +81,8 @@ bool Engine::awaitSteps(uint32_t block, const Step &step) {
       return false;
     }
     const uint32_t awaited = other.firstStep + wait.step;
-    atLeast(block, stepEnds[awaited] + work.waitTime, Cause::Wait, state.tile * work.steps.size() + awaited);
+    atLeast(block, stepEnds.endOf(awaited, state.tile) + work.waitTime, Cause::Wait,
+            state.tile * work.steps.size() + awaited);
   }
   return true;
 }
@@ -232,7 +234,7 @@ void Engine::completeStep(uint32_t block, double now, const Step &step) {
   ++completed[block];
   if (!step.isAwaited)
     return;
-  stepEnds[work.blocks[block].firstStep + states[block].step] = now;
+  stepEnds.add(work.blocks[block].firstStep + states[block].step, states[block].tile, now);
   uint32_t waiter = states[block].firstWaiter;
   states[block].firstWaiter = None;
   while (waiter != None) { // those that wait for a later step join the list again
