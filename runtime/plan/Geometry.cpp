@@ -47,6 +47,10 @@ uint64_t fewestBytesPerTile(Protocol protocol) {
   return packingOf(protocol).stored;
 }
 
+uint32_t slotsPerReturn(uint32_t slots, uint32_t needed) {
+  return slots <= needed ? 1 : std::max(1u, std::min(slots / 2, slots - needed + 1));
+}
+
 bool setTiles(uint64_t slotElements, uint32_t maxCount, uint32_t elementBytes, const SlotSizes &sizes,
               KernelArgs &call) {
   call.slotElements = slotElements;
