@@ -77,6 +77,20 @@ def ring_with_costs(ranks, size):
     return 3 + (hops + 1) * 0.5 + hops * (ALPHA + 0.25) + (ranks - 1) * reduce + ranks * copy
 
 
+PREPARED = dict(STEPS, prepare=4)
+GRAINS = {"ll": {"copy": 20, "grain": 4096}}
+
+
+def ring_with_preparation(ranks, size):
+    """On one channel, a block prepares each step after the one before, which takes longer than a hop."""
+    return ring_with_costs(ranks, size) + 2 * (ranks - 1) * (PREPARED["prepare"] - ALPHA - 0.25)
+
+
+def chain_with_grains(ranks, size):
+    """A block copies more slowly than the link, and passes data on after a grain."""
+    return (ranks - 1) * (ALPHA + min(size, 4096) / 20e3) + size / 20e3
+
+
 SMALL, LARGE = [1 << 10, 24 << 10, 1 << 20], [8 << 20, 64 << 20]
 # Title, formula in Markdown, program, topology, sizes, closed form of the size.
 CASES = [
@@ -89,6 +103,13 @@ CASES = [
     ("Ring AllReduce, steps and blocks that cost",
      "launch + (2R - 1) step + 2 (R - 1) (α + hop) + (R - 1) S/R reduce + R S/R copy",
      example("ring_allreduce", 8), with_costs(links("ring", 8), **STEPS), SMALL, lambda s: ring_with_costs(8, s)),
+    ("Ring AllReduce, steps that are prepared",
+     "launch + (2R - 1) step + 2 (R - 1) max(prepare, α + hop) + (R - 1) S/R reduce + R S/R copy",
+     example("ring_allreduce", 8), with_costs(links("ring", 8), **PREPARED), SMALL, lambda s: ring_with_preparation(8, s)),
+    ("Ring AllReduce on R channels, steps that are prepared in time",
+     "launch + (2R - 1) step + 2 (R - 1) (α + hop) + (R - 1) S/R reduce + R S/R copy",
+     (example("ring_allreduce", 8)[0], ["-DR=8", "-Dchannels=8"]), with_costs(links("ring", 8), **PREPARED), SMALL,
+     lambda s: ring_with_costs(8, s)),
     ("Ring AllGather", "(R - 1) (α + S/R β)", example("ring_allgather", 8), links("ring", 8), SMALL,
      lambda s: 7 * (ALPHA + s / 8 * BETA)),
     ("Ring ReduceScatter", "(R - 1) (α + S/R β)", example("ring_reduce_scatter", 8), links("ring", 8), SMALL,
@@ -100,6 +121,9 @@ CASES = [
      lambda s: 7 * ALPHA + 2 * s * BETA),
     ("Chain Broadcast, pipelined (LL128)", "(R - 1) α + w S β", (CHAIN, {"R": 8, "protocol": "LL128"}), links("line", 8),
      SMALL[:2], lambda s: 7 * ALPHA + s * 128 / 120 * BETA),
+    ("Chain Broadcast, pipelined in grains of g bytes (LL)", "(R - 1) (α + min(S, g) copy) + S copy",
+     (CHAIN, {"R": 8, "protocol": "LL"}), with_costs(links("line", 8), **GRAINS), SMALL[:2],
+     lambda s: chain_with_grains(8, s)),
     ("Binomial tree AllReduce", "2 log R (α + S β)", (TREE, {"R": 16}), links("full", 16), SMALL[:2],
      lambda s: 2 * 4 * (ALPHA + s * BETA)),
     ("Halving-doubling AllReduce", "2 log R α + 2 (1 - 1/R) S β", example("halving_doubling_allreduce", 16),

@@ -3,6 +3,7 @@
 #include "gc3/Emit/Html.h"
 #include "PageData.h"
 #include "gc3/Emit/Replay.h"
+#include "gc3/Support/PageTemplate.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
@@ -37,14 +38,7 @@ static void fill(llvm::raw_ostream &out, llvm::StringRef place, const Program &p
 
 void emit::writeHtml(llvm::raw_ostream &out, const Program &program, const SourceManager &sources) {
   const Replay played = replay(program);
-  llvm::StringRef rest = fileText("page.html");
-  for (size_t open; (open = rest.find("{{")) != llvm::StringRef::npos;) {
-    size_t close = rest.find("}}", open);
-    out << rest.take_front(open);
-    fill(out, rest.slice(open + 2, close), program, played, sources);
-    rest = rest.drop_front(close + 2);
-  }
-  out << rest;
+  fillPage(out, fileText("page.html"), [&](llvm::StringRef place) { fill(out, place, program, played, sources); });
 }
 
 size_t emit::htmlSize(const Program &program) {

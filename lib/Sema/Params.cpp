@@ -83,15 +83,36 @@ static void reportChoice(const ParamInfo &param, const ParamValue &value, const 
         .note(param.syntax->choices->range, "its values are listed here");
 }
 
-/// Computes the param's value, and the list of its values if it has one. Returns false if one of them can't be
-/// computed. Reports a value that is not in the list, and returns true.
-static bool runParam(const ParamInfo &param, Machine &machine, Diagnostics &diags) {
-  ParamValue choices;
-  if (param.choices) {
-    if (!machine.run(*param.choices))
-      return false;
-    choices = resultOf(machine, param.type.list());
+std::string gc3::sema::defineText(Machine &machine, Type type, const ParamValue &value) {
+  if (!type.isList() || value.list.size() == 0)
+    return machine.text(type, value);
+  const Type element = type.element();
+  const List &list = *value.list.get();
+  std::string text;
+  for (size_t i = 0; i < list.size(); ++i) {
+    ParamValue one;
+    one.known = true;
+    if (element.isList())
+      one.list = list.lists[i];
+    else
+      one.number = list.ints[i];
+    const std::string part = defineText(machine, element, one);
+    text += (i == 0 ? "[" : ", ") + (element.is(Type::String) ? quoted(part) : part);
   }
+  return text + "]";
+}
+
+bool gc3::sema::runChoices(const ParamInfo &param, Machine &machine, ParamValue &choices) {
+  if (!machine.run(*param.choices))
+    return false;
+  choices = resultOf(machine, param.type.list());
+  return true;
+}
+
+bool gc3::sema::runParam(const ParamInfo &param, Machine &machine, Diagnostics &diags) {
+  ParamValue choices;
+  if (param.choices && !runChoices(param, machine, choices))
+    return false;
   if (!machine.run(param.thunk))
     return false;
   ParamValue &value = machine.params[param.slot];

@@ -14,7 +14,8 @@ Engine::Engine(const Workload &workload, Events *recorded, bool exactly)
               workload.mostUses()),
       states(workload.blocks.size()), connections(workload.connections.size()),
       slotTimes(workload.connections.size() * workload.slots), completed(workload.blocks.size()),
-      stepEnds(workload.steps.size()), hasTransfer(workload.blocks.size() + workload.connections.size()) {}
+      stepEnds(workload.steps.size(), workload.waitTime),
+      hasTransfer(workload.blocks.size() + workload.connections.size()) {}
 
 /// Events at the same time are handled together, before rates are computed: many transfers of a symmetric program begin
 /// and end at once. Times that differ by rounding errors count as the same. If many transfers share capacities, events
@@ -80,7 +81,8 @@ bool Engine::awaitSteps(uint32_t block, const Step &step) {
       return false;
     }
     const uint32_t awaited = other.firstStep + wait.step;
-    atLeast(block, stepEnds[awaited] + work.waitTime, Cause::Wait, state.tile * work.steps.size() + awaited);
+    atLeast(block, stepEnds.endOf(awaited, state.tile) + work.waitTime, Cause::Wait,
+            state.tile * work.steps.size() + awaited);
   }
   return true;
 }
@@ -146,7 +148,7 @@ void Engine::begin(uint32_t block, double now) {
   state.phase = Phase::Moving;
   if (step.flags.sends() && work.cutsThrough && !work.connections[out].isNetwork) {
     SlotTimes &slot = slotOf(out, state.sent);
-    slot.begin = now + work.connections[out].hop, slot.sentBy = eventOf(block);
+    slot.begin = now + work.firstGrain(step, state.tile) + work.connections[out].hop, slot.sentBy = eventOf(block);
     ++connections[out].begun;
     wake(work.connections[out].receiver);
   }
@@ -174,7 +176,7 @@ void Engine::drain(uint32_t block, double now) {
   const SlotTimes &slot = slotOf(in, states[block].received);
   if (slot.end > now)
     if (Event *event = record(eventOf(block)))
-      event->cause = Cause::Message, event->causedBy = slot.sentBy, event->begin = event->ready = slot.end;
+      event->awaitsEnd = true;
   queue.schedule(block, std::max(now, slot.end));
 }
 
@@ -232,7 +234,7 @@ void Engine::completeStep(uint32_t block, double now, const Step &step) {
   ++completed[block];
   if (!step.isAwaited)
     return;
-  stepEnds[work.blocks[block].firstStep + states[block].step] = now;
+  stepEnds.add(work.blocks[block].firstStep + states[block].step, states[block].tile, now);
   uint32_t waiter = states[block].firstWaiter;
   states[block].firstWaiter = None;
   while (waiter != None) { // those that wait for a later step join the list again
@@ -251,7 +253,7 @@ void Engine::next(uint32_t block, double now) {
     if (++state.tile == work.tiles())
       return finish(block, now);
   }
-  state.ready = now, state.condition = 0;
+  state.ready = now + work.prepareTime, state.condition = 0;
   if (Event *event = record(eventOf(block)))
     event->cause = Cause::Order, event->causedBy = before;
   advance(block);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "EventQueue.h"
+#include "RecentEnds.h"
 #include "Sharing.h"
 #include "Workload.h"
 
@@ -100,7 +101,7 @@ private:
   std::vector<ConnectionState> connections;
   std::vector<SlotTimes> slotTimes;              ///< by connection, then slot
   std::vector<uint64_t> completed;               ///< by block: steps completed in all tiles
-  std::vector<double> stepEnds;                  ///< by step: the end in the last tile that has run
+  RecentEnds stepEnds;                           ///< of awaited steps
   std::vector<bool> hasTransfer;                 ///< by actor
   std::vector<std::pair<uint32_t, double>> ends; ///< for Sharing::settle
   double endTime = 0;

@@ -23,8 +23,9 @@ void Workload::setCosts(const kernel::KernelArgs &geometry, uint32_t bytesOfElem
                         const topology::Costs &costs) {
   const topology::ProtocolCosts &own = costs.protocols[static_cast<size_t>(protocol)];
   arguments = geometry, elementBytes = bytesOfElement, slots = geometry.slots;
-  launch = costs.launch, stepTime = costs.step, waitTime = costs.wait;
+  launch = costs.launch, stepTime = costs.step, prepareTime = costs.prepare, waitTime = costs.wait;
   copyRate = own.copy * 1000, reduceRate = own.reduce * 1000;
+  grain = own.grain;
   wire = wireBytes(protocol);
   cutsThrough = protocol != Protocol::Simple;
 }

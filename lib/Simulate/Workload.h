@@ -68,6 +68,8 @@ public:
   double putBytes(const Step &step) const { return static_cast<double>(step.count * arguments.tileStride); }
   /// Returns the largest rate of a step's own thread block, in bytes per microsecond.
   double rate(const Step &step) const { return step.flags.reduces() ? reduceRate : copyRate; }
+  /// Returns the microseconds from the begin of a step that sends until its message begins to arrive, without the hop.
+  double firstGrain(const Step &step, uint64_t tile) const { return std::min(grain, bytes(step, tile)) / rate(step); }
   std::span<const ResourceUse> usesOf(uint32_t list) const {
     return {uses.data() + usesBegin[list], uses.data() + usesBegin[list + 1]};
   }
@@ -83,7 +85,7 @@ public:
   std::vector<uint32_t> resourceOf; ///< by resource of the fabric: that of its class
   uint32_t slots = 0;
   bool cutsThrough = false; ///< LL, LL128: a receiver begins when the first bytes arrive
-  double launch = 0, stepTime = 0, waitTime = 0;
+  double launch = 0, stepTime = 0, prepareTime = 0, waitTime = 0;
 
 private:
   void mergeBlock(const Whole &whole, const Partition &partition, uint32_t ofClass);
@@ -93,7 +95,8 @@ private:
   kernel::KernelArgs arguments{};
   uint32_t elementBytes = 4;
   double copyRate = 0, reduceRate = 0;
-  double wire = 1; ///< bytes on a link for a byte of data
+  double grain = 0; ///< bytes that arrive before a receiver begins
+  double wire = 1;  ///< bytes on a link for a byte of data
   std::vector<kernel::SlotRun> runs;
   std::vector<ResourceUse> uses;
   std::vector<uint32_t> usesBegin = {0};

@@ -3,6 +3,7 @@
 #include "gc3/Support/JsonWriter.h"
 #include "gc3/Support/Utf8.h"
 #include "llvm/Support/Format.h"
+#include <cmath>
 
 using gc3::JsonWriter;
 
@@ -49,6 +50,14 @@ void JsonWriter::value(std::initializer_list<int64_t> numbers) {
     for (int64_t number : numbers)
       value(number);
   });
+}
+
+void JsonWriter::real(double number) {
+  separate();
+  if (std::isfinite(number))
+    out << llvm::format("%.15g", number);
+  else
+    out << "null";
 }
 
 void JsonWriter::boolean(bool value) {

@@ -228,9 +228,8 @@ void scaleBandwidths(Topology &topology, uint32_t factor) {
     each.bandwidth *= factor, each.trunkBandwidth *= factor;
 }
 
-/// Joins `machines` copies of `inside` by a network. All ranks reach each other. A search uses only the links of rails:
-/// from rank i of a machine to rank i of every other machine, over the cards of both machines. The network's switch is
-/// not expanded.
+} // namespace
+
 Topology joinByNetwork(Topology inside, uint32_t machines) {
   const NetworkCards network = inside.network.value_or(NetworkCards());
   scaleBandwidths(inside, network.scale);
@@ -255,8 +254,6 @@ Topology joinByNetwork(Topology inside, uint32_t machines) {
   topology.switches.push_back(std::move(fabric));
   return topology;
 }
-
-} // namespace
 
 std::optional<Topology> named(const std::string &name, std::string &error, SwitchLinks switchLinks) {
   const size_t star = name.find('*');

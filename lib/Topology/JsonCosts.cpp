@@ -15,13 +15,15 @@ static void readHops(JsonReader &reader, const Value &value, ProtocolCosts &cost
 
 static ProtocolCosts readProtocol(JsonReader &reader, const Value &value) {
   ProtocolCosts costs;
-  auto members = reader.object(value, {"copy", "reduce", "hop"});
+  auto members = reader.object(value, {"copy", "reduce", "grain", "hop"});
   if (!members)
     return costs;
   if (auto copy = reader.member(*members, "copy"))
     costs.copy = reader.rate(*copy, "a rate in GB/s");
   if (auto reduce = reader.member(*members, "reduce"))
     costs.reduce = reader.rate(*reduce, "a rate in GB/s");
+  if (auto grain = reader.member(*members, "grain"))
+    costs.grain = reader.quantity(*grain, "a number of bytes");
   if (auto hop = reader.member(*members, "hop"))
     readHops(reader, *hop, costs);
   return costs;
@@ -29,11 +31,11 @@ static ProtocolCosts readProtocol(JsonReader &reader, const Value &value) {
 
 Costs readCosts(JsonReader &reader, const Value &value) {
   Costs costs;
-  auto members = reader.object(value, {"launch", "step", "wait", "memory", "simple", "ll", "ll128"});
+  auto members = reader.object(value, {"launch", "step", "prepare", "wait", "memory", "simple", "ll", "ll128"});
   if (!members)
     return costs;
   const std::pair<const char *, double *> times[] = {
-      {"launch", &costs.launch}, {"step", &costs.step}, {"wait", &costs.wait}};
+      {"launch", &costs.launch}, {"step", &costs.step}, {"prepare", &costs.prepare}, {"wait", &costs.wait}};
   for (const auto &[name, target] : times)
     if (auto time = reader.member(*members, name))
       *target = reader.quantity(*time, "a time in microseconds");

@@ -128,6 +128,8 @@ void printProtocol(llvm::raw_ostream &out, const ProtocolCosts &costs) {
     field("copy", costs.copy);
   if (std::isfinite(costs.reduce))
     field("reduce", costs.reduce);
+  if (costs.grain != 0)
+    field("grain", costs.grain);
   out << separator << "\"hop\": {";
   separator = "";
   for (unsigned kind = 0; kind < LinkKinds; ++kind)
@@ -138,7 +140,7 @@ void printProtocol(llvm::raw_ostream &out, const ProtocolCosts &costs) {
 
 void printCosts(llvm::raw_ostream &out, const Costs &costs) {
   out << ",\n  \"costs\": {\n    \"launch\": " << text(costs.launch) << ", \"step\": " << text(costs.step)
-      << ", \"wait\": " << text(costs.wait);
+      << ", \"prepare\": " << text(costs.prepare) << ", \"wait\": " << text(costs.wait);
   if (std::isfinite(costs.memory))
     out << ", \"memory\": " << text(costs.memory);
   for (unsigned protocol = 0; protocol < ProtocolCount; ++protocol) {

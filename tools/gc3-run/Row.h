@@ -30,6 +30,7 @@ struct Row {
   const char *op = "none";
   int root = -1;
   Measurement placement[2]; ///< indexed by Placement
+  std::string columns;      ///< text for the columns of Table::addColumns()
 };
 
 /// The result of a run.
@@ -49,6 +50,9 @@ class Table {
 public:
   explicit Table(const Options &chosen) : options(chosen) {}
 
+  /// Adds columns after those of nccl-tests, with a first and a second line of titles. `programWidth` is the length of
+  /// the longest name of a program.
+  void addColumns(int programWidth, const std::string &titles, const std::string &units);
   void header() const;
   void group(const std::string &collective, int ranks, int root) const;
   /// Prints that the bundle has no program for the sizes from `first` to `last` bytes.
@@ -60,6 +64,8 @@ public:
 
 private:
   const Options &options;
+  int width = 0; ///< of the program's column
+  std::string moreTitles, moreUnits;
 };
 
 /// Returns the reason why a file cannot be written to `path`, or an empty string. Leaves no file behind.

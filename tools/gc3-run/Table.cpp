@@ -30,6 +30,12 @@ double Summary::averageBusBandwidth() const {
   return timed ? sum / timed : 0;
 }
 
+void Table::addColumns(int programWidth, const std::string &titles, const std::string &units) {
+  constexpr int title = 7; // "program"
+  width = programWidth < title ? title : programWidth;
+  moreTitles = titles, moreUnits = units;
+}
+
 void Table::header() const {
   if (options.quiet)
     return;
@@ -49,10 +55,12 @@ void Table::group(const std::string &collective, int ranks, int root) const {
   if (root >= 0)
     std::printf(", root %d", root);
   std::printf("\n#\n# %61s %34s\n", "out-of-place", "in-place");
-  std::printf("# %11s %12s %9s %7s %7s %9s %7s %7s %7s  %9s %7s %7s %7s  %s\n", "size", "count", "type", "redop",
-              "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong", "program");
-  std::printf("# %11s %12s %9s %7s %7s %9s %7s %7s %7s  %9s %7s %7s %7s\n", "(B)", "(elements)", "", "", "", "(us)",
-              "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
+  std::printf("# %11s %12s %9s %7s %7s %9s %7s %7s %7s  %9s %7s %7s %7s  %-*s%s\n", "size", "count", "type", "redop",
+              "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong", width, "program",
+              moreTitles.c_str());
+  std::printf("# %11s %12s %9s %7s %7s %9s %7s %7s %7s  %9s %7s %7s %7s%*s%s\n", "(B)", "(elements)", "", "", "",
+              "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "", width == 0 ? 0 : width + 2, "",
+              moreUnits.c_str());
 }
 
 void Table::skipped(const std::string &collective, int ranks, uint64_t first, uint64_t last) const {
@@ -88,7 +96,7 @@ void Table::row(const Row &row) const {
   std::printf("  %11" PRIu64 " %12" PRIu64 " %9s %7s %7d", row.bytes, row.count, row.type, row.op, row.root);
   printMeasurement(row.placement[0]);
   printMeasurement(row.placement[1]);
-  std::printf(" %s\n", row.program.c_str());
+  std::printf(" %-*s%s\n", width, row.program.c_str(), row.columns.c_str());
   std::fflush(stdout);
 }
 

@@ -6,9 +6,10 @@
 
 namespace gc3::sim {
 
-Programs::Programs(const CommandLine &commandLine) : line(commandLine), session(options), pipeline(session) {
-  options.input = line.input;
-  options.sema.defines = line.defines;
+Programs::Programs(const std::string &path, const std::vector<std::pair<std::string, std::string>> &defines)
+    : session(options), pipeline(session) {
+  options.input = path;
+  options.sema.defines = defines;
 }
 
 bool Programs::compile(llvm::StringRef text) {
@@ -22,21 +23,21 @@ bool Programs::compile(llvm::StringRef text) {
 
 bool Programs::read(std::string &error) {
   std::string problem;
-  const auto text = driver::readInput(line.input, driver::mostStreamedText, problem);
+  const auto text = driver::readInput(options.input, driver::mostStreamedText, problem);
   if (!text) {
-    error = "cannot read '" + line.input + "': " + problem;
+    error = "cannot read '" + options.input + "': " + problem;
     return false;
   }
-  options.from = driver::kindOf(line.input, text->getBuffer());
+  options.from = driver::kindOf(options.input, text->getBuffer());
   if (options.from != driver::From::Bundle)
     return compile(text->getBuffer());
-  if (!line.defines.empty()) {
-    error = "-D needs a program as source, but '" + line.input + "' is a bundle";
+  if (!options.sema.defines.empty()) {
+    error = "-D needs a program as source, but '" + options.input + "' is a bundle";
     return false;
   }
   const llvm::StringRef bytes = text->getBuffer();
   if (auto status = bundle::BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(file); !status.ok()) {
-    error = line.input + ": " + status.message;
+    error = options.input + ": " + status.message;
     return false;
   }
   return true;

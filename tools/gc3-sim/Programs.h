@@ -3,7 +3,6 @@
 // have source lines.
 #pragma once
 
-#include "CommandLine.h"
 #include "Pipeline.h"
 #include "bundle/BundleFile.h"
 
@@ -13,7 +12,8 @@ namespace gc3::sim {
 
 class Programs {
 public:
-  explicit Programs(const CommandLine &line);
+  /// `path` is the file; `defines` are params of a .gc3 file.
+  Programs(const std::string &path, const std::vector<std::pair<std::string, std::string>> &defines);
 
   /// Reads the file. Returns false after an error, which is printed or in `error`.
   bool read(std::string &error);
@@ -25,7 +25,6 @@ public:
 private:
   bool compile(llvm::StringRef text);
 
-  const CommandLine &line;
   driver::Options options;
   driver::Session session;
   driver::Pipeline pipeline;

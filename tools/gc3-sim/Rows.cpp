@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Rows.h"
-#include "core/Identity.h"
 #include "core/Layout.h"
-#include "cuda/Options.h"
 #include "gc3/Common/Opcode.h"
-#include "gc3/Common/StandardCollective.h"
-#include <algorithm>
+#include "llvm/Support/FormatVariadic.h"
 
 namespace gc3::sim {
-
-std::string Rows::load(uint32_t index) {
-  if (programs[index])
-    return {};
-  auto status = core::Program::load(file, index).moveTo(programs[index]);
-  return status.ok() ? "" : status.message;
-}
 
 static bool reduces(const core::Program &program) {
   for (uint32_t step = 0; step < program.firstStep(program.ranks()); ++step)
@@ -23,124 +13,79 @@ static bool reduces(const core::Program &program) {
   return false;
 }
 
-/// Returns the root of a program whose collective has one, or -1.
-static int rootOf(const core::Program &program) {
-  const common::StandardCollective *standard = common::findStandard(program.info().collective()->string_view());
-  if (!standard || !standard->hasRoot())
-    return -1;
-  const std::optional<uint32_t> root = isOnRoot(standard->input) ? program.onlyInput() : program.onlyOutput();
-  return root ? static_cast<int>(*root) : -1;
+std::optional<double> Simulated::speedup() const {
+  return baseline && time > 0 ? std::optional(baseline->time / time) : std::nullopt;
 }
 
-std::string Rows::groupPrograms(std::vector<Group> &groups) {
-  programs.resize(file.programCount());
-  const auto wanted = common::CollectiveForm::parse(line.collective);
-  std::string names;
-  for (uint32_t i = 0; i < file.programCount(); ++i) {
-    const bundle::fbs::Program &program = file.program(i);
-    names += (names.empty() ? " '" : ", '") + program.name()->str() + "'";
-    if ((!line.collective.empty() && !core::isNamedBy(*wanted, program)) ||
-        (!line.program.empty() && line.program != "all" && line.program != program.name()->string_view()))
-      continue;
-    if (std::string problem = load(i); !problem.empty())
-      return problem;
-    Group group{core::formOf(program).str(), rootOf(*programs[i]), {i}};
-    const auto isSame = [&](const Group &other) {
-      const bundle::fbs::Program &first = file.program(other.programs[0]);
-      return line.program.empty() && first.ranks() == program.ranks() && other.root == group.root &&
-             first.collective()->string_view() == program.collective()->string_view() &&
-             core::haveOneMeaning(first, program);
-    };
-    const auto same = std::find_if(groups.begin(), groups.end(), isSame);
-    if (same == groups.end())
-      groups.push_back(std::move(group));
-    else
-      same->programs.push_back(i);
-  }
-  return groups.empty() ? "no such program; the file has" + (names.empty() ? " none" : names) : "";
+/// Returns the columns of the baseline.
+std::string Rows::columnsOf(const Simulated &simulated) const {
+  if (!baseline)
+    return {};
+  if (!simulated.baseline)
+    return llvm::formatv("{0,11} {1,9}", "-", "-");
+  const std::optional<double> speedup = simulated.speedup();
+  return llvm::formatv("{0,11:f2} {1,9}  {2}", simulated.baseline->time,
+                       speedup ? llvm::formatv("{0:f2}", *speedup).str() : "-", simulated.baseline->name);
 }
 
-simulate::Call Rows::callOf(uint32_t index, uint64_t count) const {
-  const core::Program &program = *programs[index];
-  const auto protocol = static_cast<kernel::Protocol>(program.info().protocol());
-  cuda::SlotNeeds needs;
-  needs.add(program);
-  std::vector<uint64_t> incoming(program.ranks()); // connections by receiving rank
-  for (uint32_t rank = 0; rank < program.ranks(); ++rank)
-    for (uint32_t i = program.firstThreadBlock(rank); i < program.firstThreadBlock(rank + 1); ++i)
-      incoming[rank] += program.incoming(i) != core::Program::none;
-  needs.connections = *std::max_element(incoming.begin(), incoming.end());
-  cuda::Options options;
-  options.tuning[static_cast<size_t>(protocol)] = {line.slots, line.slotBytes, 0};
-  return {program, cuda::chooseSlots(protocol, needs, options), count,
-          static_cast<uint32_t>(core::elementSize(line.type))};
-}
-
-/// Returns the element counts of the rows. Sizes are rounded down to whole elements; sizes that round to the same count
-/// give one row.
-std::vector<uint64_t> Rows::countsOf(uint32_t index) const {
-  constexpr uint64_t probe = 1 << 20;
-  std::vector<uint64_t> counts;
-  const std::optional<uint64_t> largest = core::callBytes(*programs[index], probe, core::elementSize(line.type));
-  if (!largest || *largest == 0)
-    return counts;
-  for (uint64_t bytes = line.minBytes; bytes <= line.maxBytes;) {
-    const auto count =
-        static_cast<uint64_t>(static_cast<long double>(bytes) * probe / static_cast<long double>(*largest));
-    if (counts.empty() || counts.back() != count)
-      counts.push_back(count);
-    const uint64_t next = line.stepBytes ? bytes + line.stepBytes : std::max<uint64_t>(bytes, 1) * line.factor;
-    if (next <= bytes)
-      break;
-    bytes = next;
-  }
-  return counts;
-}
-
-std::optional<uint32_t> Rows::select(const Group &group, uint64_t bytes) const {
-  for (uint32_t index : group.programs) {
-    const bundle::fbs::Program &program = file.program(index);
-    if (!line.program.empty() || (bytes >= program.min_bytes() && bytes < program.max_bytes()))
-      return index;
-  }
+/// Adds what a report shows of a call. Simulates it again, because most calls need no events.
+std::string Rows::addDetails(Simulated &row, simulate::Prediction &&prediction) const {
+  row.bytesMoved = std::move(prediction.bytesMoved);
+  if (prediction.instructions > MostPathSteps)
+    return {};
+  simulate::Prediction recorded;
+  if (std::string problem = record(row, recorded); !problem.empty())
+    return problem;
+  row.parts = criticalPath(recorded).parts;
   return {};
 }
 
 std::string Rows::simulateRow(const Group &group, uint32_t index, uint64_t count, uint64_t bytes) {
   simulate::Prediction prediction;
-  if (std::string problem =
-          simulate::simulate(callOf(index, count), fabric, {.useSymmetry = line.useSymmetry}, prediction);
+  if (std::string problem = simulate::simulate(callOf(program(index), count, line), fabric,
+                                               {.useSymmetry = line.useSymmetry}, prediction);
       !problem.empty())
     return problem;
-  const bundle::fbs::Program &program = file.program(index);
+  const bundle::fbs::Program &info = file.program(index);
   Simulated simulated;
   simulated.program = index, simulated.time = prediction.time;
   simulated.instructions = prediction.instructions;
   simulated.threadBlocks = prediction.threadBlocks, simulated.simulatedBlocks = prediction.simulatedBlocks;
+  if (baseline)
+    if (std::string problem = baseline->time(group, program(index), count, bytes, simulated.baseline); !problem.empty())
+      return problem;
   run::Row &row = simulated.row;
-  row.collective = group.label, row.program = program.name()->str(), row.ranks = static_cast<int>(program.ranks());
+  row.collective = group.label, row.program = info.name()->str(), row.ranks = static_cast<int>(info.ranks());
   row.bytes = bytes, row.count = count, row.type = core::elementTypeName(line.type), row.root = group.root;
-  row.op = reduces(*programs[index]) ? "sum" : "none";
-  run::Measurement &own = row.placement[program.in_place() ? 1 : 0];
+  row.op = reduces(program(index)) ? "sum" : "none";
+  run::Measurement &own = row.placement[info.in_place() ? 1 : 0];
   own.measured = true, own.microseconds = prediction.time;
   if (prediction.time > 0)
     own.algbw = static_cast<double>(bytes) / prediction.time / 1000;
-  own.busbw = own.algbw * run::busFactor(program.collective()->str(), row.ranks);
+  own.busbw = own.algbw * run::busFactor(info.collective()->str(), row.ranks);
+  row.columns = columnsOf(simulated);
   table.row(row);
+  if (!line.report.empty())
+    if (std::string problem = addDetails(simulated, std::move(prediction)); !problem.empty())
+      return problem;
   rows.push_back(std::move(simulated));
   return {};
 }
 
 std::string Rows::simulateGroup(const Group &group) {
-  table.group(group.label, static_cast<int>(file.program(group.programs[0]).ranks()), group.root);
-  for (uint64_t count : countsOf(group.programs[0])) {
-    const std::optional<uint64_t> bytes =
-        core::callBytes(*programs[group.programs[0]], count, core::elementSize(line.type));
+  const core::Program &first = program(group.programs[0]);
+  if (baseline)
+    if (std::string problem = baseline->check(group, first); !problem.empty())
+      return problem;
+  table.group(group.label, static_cast<int>(first.ranks()), group.root);
+  for (uint64_t count : countsOf(first, line)) {
+    const std::optional<uint64_t> bytes = core::callBytes(first, count, core::elementSize(line.type));
     if (!bytes)
-      return "a buffer of program '" + file.program(group.programs[0]).name()->str() + "' exceeds the address space";
-    const std::optional<uint32_t> index = select(group, *bytes);
+      return "a buffer of program '" + first.info().name()->str() + "' exceeds the address space";
+    const std::optional<uint32_t> index =
+        line.program.empty() ? groups.select(group, *bytes) : std::optional(group.programs[0]);
     if (!index) {
-      table.skipped(group.label, static_cast<int>(file.program(group.programs[0]).ranks()), *bytes, *bytes);
+      table.skipped(group.label, static_cast<int>(first.ranks()), *bytes, *bytes);
       continue;
     }
     if (std::string problem = simulateRow(group, *index, count, *bytes); !problem.empty())
@@ -150,18 +95,25 @@ std::string Rows::simulateGroup(const Group &group) {
 }
 
 std::string Rows::simulateAll() {
-  std::vector<Group> groups;
-  if (std::string problem = groupPrograms(groups); !problem.empty())
+  if (std::string problem = groups.find(line.collective, line.program); !problem.empty())
     return problem;
-  for (const Group &group : groups)
+  if (baseline) {
+    size_t width = 0;
+    for (const Group &group : groups.all())
+      for (const uint32_t index : group.programs)
+        width = std::max(width, file.program(index).name()->string_view().size());
+    table.addColumns(static_cast<int>(width), llvm::formatv("{0,11} {1,9}  {2}", "baseline", "speed-up", "against"),
+                     llvm::formatv("{0,11}", "(us)"));
+  }
+  for (const Group &group : groups.all())
     if (std::string problem = simulateGroup(group); !problem.empty())
       return problem;
   return rows.empty() ? "no program is selected for these sizes; --program simulates one at any size" : "";
 }
 
-std::string Rows::recordLast(simulate::Prediction &prediction) {
-  const Simulated &last = rows.back();
-  return simulate::simulate(callOf(last.program, last.row.count), fabric, {.recordEvents = true}, prediction);
+std::string Rows::record(const Simulated &row, simulate::Prediction &prediction) const {
+  return simulate::simulate(callOf(program(row.program), row.row.count, line), fabric, {.recordEvents = true},
+                            prediction);
 }
 
 } // namespace gc3::sim

@@ -2,10 +2,9 @@
 // Chooses the rows of the table as gc3-run does, and predicts their times.
 #pragma once
 
-#include "Programs.h"
+#include "Baseline.h"
 #include "Row.h"
-#include "core/Program.h"
-#include "gc3/Simulate/Simulate.h"
+#include "gc3/Simulate/CriticalPath.h"
 
 namespace gc3::sim {
 
@@ -16,45 +15,48 @@ struct Simulated {
   double time = 0;                                ///< microseconds
   uint64_t instructions = 0;                      ///< steps in all tiles
   uint32_t threadBlocks = 0, simulatedBlocks = 0; ///< of all ranks, and without those that equal a simulated one
+  std::optional<BaselineTime> baseline;           ///< nothing: none requested, or it has no program for the size
+  // Only for --report:
+  std::vector<double> bytesMoved;        ///< by resource of the fabric
+  std::vector<simulate::PathPart> parts; ///< of the critical path; empty if the call has too many steps
+
+  /// Returns the baseline's time divided by the program's, or nothing.
+  std::optional<double> speedup() const;
 };
 
 class Rows {
 public:
-  /// All arguments must outlive this object.
-  Rows(const CommandLine &line, const bundle::BundleFile &file, const simulate::Fabric &fabric)
-      : line(line), file(file), fabric(fabric), table(tableOptions) {
-    tableOptions.quiet = line.quiet || line.json == "-";
+  /// Largest number of steps in all tiles for which a report shows the critical path.
+  static constexpr uint64_t MostPathSteps = 1 << 20;
+
+  /// All arguments must outlive this object. `baseline` may be null.
+  Rows(const CommandLine &line, const bundle::BundleFile &file, const simulate::Fabric &fabric,
+       const Baseline *baseline)
+      : line(line), file(file), fabric(fabric), baseline(baseline), groups(file), table(tableOptions) {
+    tableOptions.quiet = line.quiet || line.json == "-" || line.report == "-";
   }
 
   /// Simulates all rows and prints the table. Returns an error text, or an empty string.
   std::string simulateAll();
   const std::vector<Simulated> &all() const { return rows; }
-  /// Simulates the last row again, with its events.
-  std::string recordLast(simulate::Prediction &prediction);
+  /// Simulates a row again, with its events.
+  std::string record(const Simulated &row, simulate::Prediction &prediction) const;
   /// Returns a loaded program. Call after simulateAll().
-  const core::Program &program(uint32_t index) const { return *programs[index]; }
+  const core::Program &program(uint32_t index) const { return groups.program(index); }
 
 private:
-  /// Programs of one collective, in the order of the bundle.
-  struct Group {
-    std::string label;
-    int root = -1;
-    std::vector<uint32_t> programs;
-  };
-  std::string groupPrograms(std::vector<Group> &groups);
   std::string simulateGroup(const Group &group);
   std::string simulateRow(const Group &group, uint32_t index, uint64_t count, uint64_t bytes);
-  std::string load(uint32_t index);
-  simulate::Call callOf(uint32_t index, uint64_t count) const;
-  std::vector<uint64_t> countsOf(uint32_t index) const;
-  std::optional<uint32_t> select(const Group &group, uint64_t bytes) const;
+  std::string addDetails(Simulated &row, simulate::Prediction &&prediction) const;
+  std::string columnsOf(const Simulated &simulated) const;
 
   const CommandLine &line;
   const bundle::BundleFile &file;
   const simulate::Fabric &fabric;
+  const Baseline *baseline;
+  Groups groups;
   run::Options tableOptions;
   run::Table table;
-  std::vector<std::unique_ptr<core::Program>> programs; ///< by number in the bundle; null: not loaded
   std::vector<Simulated> rows;
 };
 

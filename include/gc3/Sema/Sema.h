@@ -46,4 +46,13 @@ std::optional<ir::Collective> analyzeCollective(SourceManager &sources, Diagnost
                                                 llvm::StringRef text, const SemaOptions &options,
                                                 std::vector<std::string> *filesRead = nullptr);
 
+/// Values of knobs (params that list their values): the name, and the text of a `-D` that sets the value.
+using Assignment = std::vector<std::pair<std::string, std::string>>;
+
+/// Returns the combinations of the values that the knobs of `text` list, the last knob changing fastest. Params that
+/// `options.defines` sets are fixed. Without knobs, the result has one empty assignment. Ends after `most` + 1
+/// combinations. Returns nothing after an error, which is in `diags`.
+std::optional<std::vector<Assignment>> listAssignments(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
+                                                       llvm::StringRef text, const SemaOptions &options, size_t most);
+
 } // namespace gc3::sema

@@ -10,6 +10,7 @@ namespace gc3::simulate {
 enum class PartKind : uint8_t {
   Launch,   ///< before the first step
   Step,     ///< the constant cost of steps
+  Prepare,  ///< from a step to the next one of its thread block
   Wait,     ///< from a step to another thread block of its rank
   Latency,  ///< of messages
   Slot,     ///< until the sender notices a free slot

@@ -19,6 +19,7 @@ public:
   void value(int64_t number);
   void value(llvm::StringRef text); ///< bytes that are not UTF-8 become U+FFFD
   void value(std::initializer_list<int64_t> numbers);
+  void real(double number); ///< 15 significant digits; null if it is not finite
   void boolean(bool value); ///< not an overload of value(), because a pointer argument would choose it
   void null();
   void array(Contents contents);

@@ -15,8 +15,9 @@ inline constexpr double Unlimited = std::numeric_limits<double>::infinity();
 
 /// Costs of one protocol. Rates count bytes of data, without flags.
 struct ProtocolCosts {
-  double copy = Unlimited;                ///< rate at which a thread block copies, in GB/s
-  double reduce = Unlimited;              ///< rate at which a thread block combines two operands, in GB/s
+  double copy = Unlimited;   ///< rate at which a thread block copies, in GB/s
+  double reduce = Unlimited; ///< rate at which a thread block combines two operands, in GB/s
+  double grain = 0;          ///< bytes of data of a message of LL or LL128 that arrive before its receiver begins
   std::array<double, LinkKinds> hop = {}; ///< microseconds of a message in addition to alpha, by the kind of its link
 };
 
@@ -26,16 +27,17 @@ inline constexpr std::string_view ProtocolNames[ProtocolCount] = {"simple", "ll"
 
 struct Costs {
   double launch = 0;         ///< microseconds from the beginning of a call to the first step of a thread block
-  double step = 0;           ///< microseconds of each step
+  double step = 0;           ///< microseconds of each step, after all its conditions hold
+  double prepare = 0;        ///< microseconds from the end of a step until its thread block can begin the next one
   double wait = 0;           ///< microseconds from the end of a step to a thread block that waits for it
   double memory = Unlimited; ///< bandwidth of a GPU's memory in GB/s; a read and a write count separately
   std::array<ProtocolCosts, ProtocolCount> protocols = {};
 
   /// Returns true if any figure differs from its default.
   bool isSet() const {
-    bool any = launch != 0 || step != 0 || wait != 0 || memory != Unlimited;
+    bool any = launch != 0 || step != 0 || prepare != 0 || wait != 0 || memory != Unlimited;
     for (const ProtocolCosts &protocol : protocols) {
-      any |= protocol.copy != Unlimited || protocol.reduce != Unlimited;
+      any |= protocol.copy != Unlimited || protocol.reduce != Unlimited || protocol.grain != 0;
       for (double latency : protocol.hop)
         any |= latency != 0;
     }

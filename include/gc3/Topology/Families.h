@@ -17,6 +17,10 @@ enum class SwitchLinks : uint8_t {
 /// there is none, returns nothing and sets `error` to the reason.
 std::optional<Topology> named(const std::string &name, std::string &error, SwitchLinks switchLinks = SwitchLinks::All);
 
+/// Joins `machines` copies of a machine by its network cards. All ranks reach each other. A search uses only the links
+/// of rails: from rank i of a machine to rank i of every other machine, over the cards of both machines.
+Topology joinByNetwork(Topology machine, uint32_t machines);
+
 /// Returns one line for each family: its spelling, a tab, and a description.
 std::string familiesHelp();
 

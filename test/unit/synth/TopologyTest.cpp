@@ -265,8 +265,8 @@ TEST(Switches, OfNetworksGetLinksLater) {
 TEST(Json, KeepsCostsAndSources) {
   const std::string json = text(parse(R"({"name": "c", "description": "a test", "ranks": 2, "switches": [{}],
     "network": {"cards": 2, "bandwidth": 3, "scale": 4, "alpha": 2.5, "beta": 7},
-    "costs": {"launch": 3, "step": 0.5, "wait": 0.25, "memory": 2000,
-              "simple": {"copy": 20, "reduce": 15, "hop": {"nvswitch": 1, "network": 3}}, "ll128": {"copy": 10}},
+    "costs": {"launch": 3, "step": 0.5, "prepare": 0.75, "wait": 0.25, "memory": 2000,
+              "simple": {"copy": 20, "reduce": 15, "hop": {"nvswitch": 1, "network": 3}}, "ll128": {"copy": 10, "grain": 960}},
     "sources": [{"figure": "launch", "source": "a \"guess\""}]})"));
   EXPECT_EQ(text(parse(json)), json);
   const Topology topology = parse(json);
@@ -276,7 +276,9 @@ TEST(Json, KeepsCostsAndSources) {
   EXPECT_EQ(topology.costs.protocols[0].hop[static_cast<size_t>(LinkKind::Network)], 3);
   EXPECT_EQ(topology.costs.protocols[0].reduce, 15);
   EXPECT_EQ(topology.costs.protocols[1].copy, Unlimited);
+  EXPECT_EQ(topology.costs.prepare, 0.75);
   EXPECT_EQ(topology.costs.protocols[2].copy, 10);
+  EXPECT_EQ(topology.costs.protocols[2].grain, 960);
   EXPECT_EQ(topology.sources.at(0).origin, "a \"guess\"");
 }
 

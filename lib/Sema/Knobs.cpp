@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists the combinations of the values that params list. The list of a knob can depend on earlier params, so it is
+// computed anew for each combination of their values.
+#include "Stages.h"
+#include "gc3/Parse/Parse.h"
+
+using namespace gc3;
+using namespace gc3::sema;
+
+namespace {
+
+class Combinations {
+public:
+  Combinations(const Compiler &compiled, Machine &runner, Diagnostics &sink, size_t limit)
+      : compiler(compiled), machine(runner), diags(sink), most(limit) {}
+
+  std::optional<std::vector<Assignment>> run();
+
+private:
+  /// A knob with one of its values.
+  struct Level {
+    size_t param; ///< index in Compiler::params
+    std::vector<ParamValue> values;
+    size_t position = 0;
+  };
+  bool runFrom(size_t param);
+  bool next(size_t &param);
+  std::vector<ParamValue> valuesOf(const ParamInfo &param, const ParamValue &choices);
+  void set(const Level &level) { machine.params[compiler.params[level.param].slot] = level.values[level.position]; }
+  Assignment current();
+
+  const Compiler &compiler;
+  Machine &machine;
+  Diagnostics &diags;
+  const size_t most;
+  std::vector<Level> levels;
+};
+
+} // namespace
+
+/// Returns the list's elements without duplicates.
+std::vector<ParamValue> Combinations::valuesOf(const ParamInfo &param, const ParamValue &choices) {
+  std::vector<ParamValue> values;
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < choices.list.size(); ++i) {
+    const List &list = *choices.list.get();
+    ParamValue value;
+    value.known = true;
+    if (param.type.isList())
+      value.list = list.lists[i];
+    else
+      value.number = list.ints[i];
+    std::string text = machine.text(param.type, value);
+    if (std::find(texts.begin(), texts.end(), text) != texts.end())
+      continue;
+    texts.push_back(std::move(text));
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+/// Computes the params from number `param` on, with the first value of each knob. Returns false after an error.
+bool Combinations::runFrom(size_t param) {
+  for (; param < compiler.params.size(); ++param) {
+    const ParamInfo &info = compiler.params[param];
+    if (!info.choices || !info.define.empty()) {
+      if (!runParam(info, machine, diags) || diags.hasErrors())
+        return false;
+      continue;
+    }
+    ParamValue choices;
+    if (!runChoices(info, machine, choices))
+      return false;
+    levels.push_back({param, valuesOf(info, choices)});
+    if (levels.back().values.empty()) {
+      diags.error(DiagId::BadParamValue, info.syntax->choices->range,
+                  "param '" + info.syntax->name.text.str() + "' has no value to choose from");
+      return false;
+    }
+    set(levels.back());
+  }
+  return true;
+}
+
+/// Sets the last knob with a further value to it. Returns false if there is none; otherwise `param` is the number of
+/// the first param to compute.
+bool Combinations::next(size_t &param) {
+  while (!levels.empty() && ++levels.back().position == levels.back().values.size())
+    levels.pop_back();
+  if (levels.empty())
+    return false;
+  set(levels.back());
+  param = levels.back().param + 1;
+  return true;
+}
+
+Assignment Combinations::current() {
+  Assignment assignment;
+  for (const Level &level : levels) {
+    const ParamInfo &param = compiler.params[level.param];
+    assignment.push_back(
+        {param.syntax->name.text.str(), defineText(machine, param.type, level.values[level.position])});
+  }
+  return assignment;
+}
+
+std::optional<std::vector<Assignment>> Combinations::run() {
+  std::vector<Assignment> all;
+  size_t param = 0;
+  do {
+    if (!runFrom(param))
+      return std::nullopt;
+    all.push_back(current());
+  } while (all.size() <= most && next(param));
+  return all;
+}
+
+std::optional<std::vector<Assignment>> sema::listAssignments(SourceManager &sources, Diagnostics &diags,
+                                                             llvm::StringRef name, llvm::StringRef text,
+                                                             const SemaOptions &options, size_t most) {
+  Modules modules = loadModules(sources, diags, name, text, options, nullptr);
+  if (diags.hasErrors())
+    return std::nullopt;
+  Compiler compiler(modules, diags, options);
+  compiler.compile();
+  std::vector<std::unique_ptr<const ast::LoneExpression>> trees;
+  applyDefines(compiler, sources, diags, options, trees);
+  if (diags.hasErrors())
+    return std::nullopt;
+  Machine machine(compiler.code, diags, options);
+  return Combinations(compiler, machine, diags, most).run();
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Candidates.h"
+#include "Input.h"
+#include "InputKind.h"
+#include "gc3/Emit/Bundle.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/ThreadPool.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+
+namespace gc3::tune {
+
+ir::Program renamed(const ir::Program &program, const std::string &name, uint64_t minBytes, uint64_t maxBytes) {
+  auto info = std::make_shared<ir::ProgramInfo>(*program.info);
+  info->name = name, info->minBytes = minBytes, info->maxBytes = maxBytes;
+  ir::Program copy = program;
+  copy.info = std::move(info);
+  return copy;
+}
+
+/// Returns a program's name with the values of its knobs, such as "ring_channels4_wireLL".
+static std::string nameOf(const std::string &program, const sema::Assignment &defines) {
+  std::string name = program;
+  for (const auto &[param, value] : defines) {
+    name += "_" + param;
+    for (char c : value)
+      name += llvm::isAlnum(c) ? c : '_';
+  }
+  return name;
+}
+
+static std::string textOf(const sema::Assignment &defines) {
+  std::string text;
+  for (const auto &[param, value] : defines)
+    text += " -D" + param + "=" + value;
+  return text;
+}
+
+static const Diagnostic *firstError(const Diagnostics &diags) {
+  for (const Diagnostic &each : diags.all())
+    if (each.severity == Severity::Error)
+      return &each;
+  return nullptr;
+}
+
+/// Reads the inputs, and lists a job for each combination of knobs. Returns an error text, or an empty string.
+std::string Candidates::listJobs() {
+  for (const std::string &path : line.inputs) {
+    std::string problem;
+    const auto buffer = driver::readInput(path, driver::mostStreamedText, problem);
+    if (!buffer)
+      return "cannot read '" + path + "': " + problem;
+    const std::string text = buffer->getBuffer().str();
+    const driver::From from = driver::kindOf(path, text);
+    std::vector<sema::Assignment> assignments(1);
+    if (from == driver::From::Source) {
+      SourceManager sources;
+      Diagnostics diags(sources);
+      sema::SemaOptions options;
+      options.defines = line.defines, options.includeDirs = line.includeDirs;
+      auto listed = sema::listAssignments(sources, diags, path, text, options, line.mostCandidates);
+      if (!listed) {
+        llvm::raw_string_ostream out(problem);
+        diags.print(out, false);
+        return out.str();
+      }
+      assignments = std::move(*listed);
+    } else if (!line.defines.empty()) {
+      return "-D needs programs as source, but '" + path + "' is not a .gc3 file";
+    }
+    for (sema::Assignment &assignment : assignments)
+      jobs.push_back({path, text, from, std::move(assignment), {}, {}, {}, {}});
+    if (jobs.size() > line.mostCandidates)
+      return "the inputs have more than " + std::to_string(line.mostCandidates) +
+             " combinations of knobs; set some with -D, or permit more with --most-candidates";
+  }
+  return {};
+}
+
+void Candidates::run(Job &job) const {
+  driver::Options options;
+  options.input = job.file, options.from = job.from;
+  options.sema.defines = line.defines, options.sema.includeDirs = line.includeDirs;
+  options.sema.defines.insert(options.sema.defines.end(), job.defines.begin(), job.defines.end());
+  options.schedule.maxThreadBlocks = line.maxThreadBlocks;
+  driver::Session session(options);
+  driver::Pipeline pipeline(session);
+  std::string bundle;
+  if (pipeline.compile(job.text, bundle) && !session.diags.hasErrors()) {
+    job.programs = pipeline.allPrograms();
+    job.verdicts = pipeline.allVerdicts();
+    return;
+  }
+  const Diagnostic *error = firstError(session.diags);
+  job.problem = error ? error->message : "it doesn't compile";
+  llvm::raw_string_ostream out(job.diagnostics);
+  session.diags.print(out, false);
+}
+
+bool Candidates::isTaken(const std::string &name) const {
+  return std::any_of(candidates.begin(), candidates.end(), [&](const Candidate &each) { return each.name == name; });
+}
+
+/// Adds the programs of a job under unique names.
+void Candidates::add(Job &job) {
+  if (!job.problem.empty())
+    droppedOnes.push_back({job.file + textOf(job.defines), job.problem});
+  for (size_t i = 0; i < job.programs.size(); ++i) {
+    const std::string plain = nameOf(job.programs[i].info->name, job.defines);
+    std::string name = plain;
+    for (unsigned number = 2; isTaken(name); ++number)
+      name = plain + "_" + std::to_string(number);
+    candidates.push_back({name, job.file, job.defines, renamed(job.programs[i], name, 0, ir::ProgramInfo::NoLimit),
+                          std::move(job.verdicts[i])});
+  }
+  job.programs.clear(), job.text.clear();
+}
+
+/// Drops candidates that are equal to an earlier one, as for values of a knob that a program does not use.
+void Candidates::dropEqual() {
+  llvm::StringMap<std::string> nameOfProgram;
+  std::vector<Candidate> different;
+  for (Candidate &each : candidates) {
+    const ir::Program nameless = renamed(each.program, "", 0, ir::ProgramInfo::NoLimit);
+    const std::string bytes = emit::writeBundle({{&nameless, 0, 0, false}}, "");
+    const auto [same, isNew] = nameOfProgram.try_emplace(bytes, each.name);
+    if (isNew)
+      different.push_back(std::move(each));
+    else
+      droppedOnes.push_back({each.name, "it is the same program as '" + same->second + "'"});
+  }
+  candidates = std::move(different);
+}
+
+std::string Candidates::compile() {
+  if (std::string problem = listJobs(); !problem.empty())
+    return problem;
+  {
+    llvm::ThreadPool threads(llvm::hardware_concurrency(line.jobs));
+    for (Job &job : jobs)
+      threads.async([this, &job] { run(job); });
+    threads.wait();
+  }
+  for (Job &job : jobs)
+    add(job);
+  if (candidates.empty())
+    return jobs.front().diagnostics + "no candidate compiles";
+  dropEqual();
+  return {};
+}
+
+} // namespace gc3::tune

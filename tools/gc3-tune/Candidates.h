@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs to choose from: each program of each input, for each combination of its knobs. Each is compiled and
+// proved once.
+#pragma once
+
+#include "CommandLine.h"
+#include "Pipeline.h"
+
+#include <memory>
+
+namespace gc3::tune {
+
+struct Candidate {
+  std::string name;         ///< unique: the program's name, and the values of its knobs
+  std::string file;         ///< the input
+  sema::Assignment defines; ///< values of its knobs
+  ir::Program program;      ///< with this name, for all sizes
+  verify::Verdict verdict;
+};
+
+/// A candidate that can't be used.
+struct Dropped {
+  std::string name, reason;
+};
+
+class Candidates {
+public:
+  /// `line` must outlive this object.
+  explicit Candidates(const CommandLine &line) : line(line) {}
+
+  /// Compiles all candidates, several at a time. Returns an error text, or an empty string. Diagnostics of inputs that
+  /// have no usable candidate are part of the text.
+  std::string compile();
+
+  const std::vector<Candidate> &all() const { return candidates; }
+  const std::vector<Dropped> &dropped() const { return droppedOnes; }
+  /// Reports a candidate as dropped.
+  void drop(uint32_t candidate, const std::string &reason) {
+    droppedOnes.push_back({candidates[candidate].name, reason});
+  }
+
+private:
+  /// One compilation: an input with values for its knobs.
+  struct Job {
+    std::string file, text;
+    driver::From from;
+    sema::Assignment defines;
+    // Results
+    std::vector<ir::Program> programs;
+    std::vector<verify::Verdict> verdicts;
+    std::string problem, diagnostics;
+  };
+  std::string listJobs();
+  void run(Job &job) const;
+  void add(Job &job);
+  void dropEqual();
+  bool isTaken(const std::string &name) const;
+
+  const CommandLine &line;
+  std::vector<Job> jobs;
+  std::vector<Candidate> candidates;
+  std::vector<Dropped> droppedOnes;
+};
+
+/// Returns a copy of the program with another name and other sizes.
+ir::Program renamed(const ir::Program &program, const std::string &name, uint64_t minBytes, uint64_t maxBytes);
+
+} // namespace gc3::tune
