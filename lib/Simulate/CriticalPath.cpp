@@ -22,14 +22,18 @@ public:
     addPut(number);
     for (;;) {
       const Event &event = at(number);
-      path.steps.push_back({static_cast<uint32_t>(number % events.steps), number / events.steps, event.cause,
-                            event.ready, event.begin, event.end});
-      addTransfer(event.limiter, event.begin);
-      addPart(PartKind::Step, event.ready);
-      if (event.cause == Cause::Launch)
+      const bool isByMessage = event.awaitsEnd && rest >= event.end; // else its end does not matter
+      const Cause cause = isByMessage ? Cause::Message : event.cause;
+      path.steps.push_back({static_cast<uint32_t>(number % events.steps), number / events.steps, cause, event.ready,
+                            event.begin, event.end});
+      if (!isByMessage) {
+        addTransfer(event.limiter, event.begin);
+        addPart(PartKind::Step, event.ready);
+      }
+      if (cause == Cause::Launch)
         break;
-      number = event.causedBy;
-      follow(event.cause, number);
+      number = isByMessage ? event.sentBy : event.causedBy;
+      follow(cause, number);
     }
     addPart(PartKind::Launch, 0);
     std::reverse(path.steps.begin(), path.steps.end());

@@ -176,7 +176,7 @@ void Engine::drain(uint32_t block, double now) {
   const SlotTimes &slot = slotOf(in, states[block].received);
   if (slot.end > now)
     if (Event *event = record(eventOf(block)))
-      event->cause = Cause::Message, event->causedBy = slot.sentBy, event->begin = event->ready = slot.end;
+      event->awaitsEnd = true;
   queue.schedule(block, std::max(now, slot.end));
 }
 

@@ -89,6 +89,34 @@ TEST(Engine, SendsOverTheNetworkAfterTheStep) {
   EXPECT_DOUBLE_EQ(program.time(topology, 1024), 0.1024 + 0.01024 + 2 + 2);
 }
 
+/// Under LL, a step can end long after its own transfer, with its message. It has begun before, and other steps may
+/// follow from its begin.
+TEST(Engine, EndsWithTheMessage) {
+  const Compiled program("program p implements broadcast(ranks = 3, root = 0, chunks = 1, inplace = true) {\n"
+                         "  protocol LL;\n  chunk(0, input, 0).copy(0, output, 0).copy(1, output, 0)"
+                         ".copy(2, output, 0);\n}\n");
+  const topology::Topology topology =
+      parse(R"("ranks": 3, "links": [{"from": 0, "to": 1, "alpha": 2, "beta": 20, "both": true},
+    {"from": 1, "to": 2, "alpha": 1, "beta": 10, "both": true}], "costs": {"step": 0.5})");
+  Prediction prediction;
+  ASSERT_EQ(program.simulate(topology, 100000, prediction), "");
+  EXPECT_DOUBLE_EQ(prediction.time, 0.5 + 4 + 2 + 1);
+  ASSERT_EQ(prediction.events.all.size(), 3u);
+  const Event &relay = prediction.events.all[1];
+  EXPECT_DOUBLE_EQ(relay.ready, 2.5);
+  EXPECT_DOUBLE_EQ(relay.begin, 3);
+  EXPECT_DOUBLE_EQ(relay.end, 6.5);
+  EXPECT_TRUE(relay.awaitsEnd);
+  const CriticalPath path = criticalPath(prediction);
+  ASSERT_EQ(path.steps.size(), 3u);
+  EXPECT_EQ(path.steps[2].cause, Cause::Message);
+  ASSERT_EQ(path.parts.size(), 3u);
+  EXPECT_DOUBLE_EQ(path.parts[0].time, 4); // the first link
+  EXPECT_DOUBLE_EQ(path.parts[1].time, 3);
+  EXPECT_EQ(path.parts[1].kind, PartKind::Latency);
+  EXPECT_DOUBLE_EQ(path.parts[2].time, 0.5);
+}
+
 TEST(Engine, SharesAPort) {
   const Compiled program("program p implements gather(ranks = 3, root = 2, chunks = 1, inplace = true) {\n"
                          "  for r in 0..2 { chunk(r, input, 0).copy(2, output, r); }\n"
@@ -111,6 +139,17 @@ TEST(Engine, ReportsErrors) {
             "the costs of topology 't' are too large: the time is not a finite number");
   EXPECT_EQ(program.simulate(parse(R"("ranks": 2, "switches": [{}])"), 1 << 20, prediction, 1024),
             "the call has 2048 steps in all tiles, but at most 100 can be recorded; choose a smaller size");
+}
+
+/// The capacity of a trunk is above 0, even if it is too small for a floating-point number.
+TEST(Engine, HasNoCapacityOfZero) {
+  const Compiled program("program p implements broadcast(ranks = 3, root = 0, chunks = 1, inplace = true) {\n"
+                         "  chunk(0, input, 0).copy(0, output, 0).copy(2, output, 0).copy(1, output, 0);\n}\n");
+  Prediction prediction;
+  const topology::Topology topology = parse(R"("ranks": 3, "switches": [{"beta": 1e308, "bandwidth": 1000000,
+    "trunk": {"ports": 2, "bandwidth": 1}}])");
+  EXPECT_EQ(program.simulate(topology, 1000, prediction),
+            "the costs of topology 't' are too large: the time is not a finite number");
 }
 
 /// A link can be in any number of bounds.
