@@ -17,7 +17,7 @@ public:
       addPart(PartKind::Launch, 0);
       return result();
     }
-    uint64_t number = last();
+    uint64_t number = events.last;
     addPart(PartKind::End, std::max(at(number).end, at(number).putEnd));
     addPut(number);
     for (;;) {
@@ -42,14 +42,6 @@ public:
 
 private:
   const Event &at(uint64_t number) const { return events.all[number]; }
-
-  uint64_t last() const {
-    uint64_t best = 0;
-    for (uint64_t i = 1; i < events.all.size(); ++i)
-      if (std::max(at(i).end, at(i).putEnd) > std::max(at(best).end, at(best).putEnd))
-        best = i;
-    return best;
-  }
 
   /// Counts the time from `begin` to the part before.
   void addPart(PartKind kind, double begin, uint32_t resource = Fabric::None) {
