@@ -8,8 +8,8 @@
 
 namespace gc3::driver {
 
-/// Returns the topology with this name, or the topology of a file if the name ends with `.json`. After an error returns
-/// nothing and sets `error`.
+/// Returns the topology with this name, or that of a file if the name has a dot or a slash. `N*` before either one
+/// makes N machines. The content of a file determines its format. After an error returns nothing and sets `error`.
 std::optional<topology::Topology> readTopology(const std::string &name, std::string &error);
 
 /// Prints the names of topologies with a description each.

@@ -256,27 +256,45 @@ Topology joinByNetwork(Topology inside, uint32_t machines) {
 
 } // namespace
 
-std::optional<Topology> named(const std::string &name, std::string &error) {
+std::optional<uint32_t> splitMachines(std::string &name) {
   const size_t star = name.find('*');
-  std::optional<Topology> topology = makeFamily(star == std::string::npos ? name : name.substr(star + 1), error);
+  const Sizes machines = star == std::string::npos ? Sizes() : readSizes(name.substr(0, star));
+  if (machines.size() != 1)
+    return {};
+  name.erase(0, star + 1);
+  return machines[0];
+}
+
+std::optional<Topology> repeated(const Topology &inside, uint32_t machines, std::string &error) {
+  const std::string name = std::to_string(machines) + "*" + inside.name;
+  if (machines < 2) {
+    error = "'" + name + "' must begin with a number of machines of at least 2: '2*" + inside.name + "'";
+    return {};
+  }
+  const uint64_t ranks = static_cast<uint64_t>(machines) * inside.ranks;
+  if (ranks > Topology::MaxRanks || ranks * machines + machines * inside.links.size() > Topology::MaxLinks) {
+    error = "'" + name + "' is too large: a topology has at most " + std::to_string(Topology::MaxRanks) +
+            " ranks and " + std::to_string(Topology::MaxLinks) + " links";
+    return {};
+  }
+  Topology topology = joinByNetwork(inside, machines);
+  topology.name = name;
+  return topology;
+}
+
+std::optional<Topology> named(const std::string &name, std::string &error) {
+  std::string family = name;
+  const std::optional<uint32_t> machines = splitMachines(family);
+  if (!machines && name.find('*') != std::string::npos) {
+    family.erase(0, family.find('*') + 1);
+    error = "'" + name + "' must begin with a number of machines of at least 2: '2*" + family + "'";
+    return {};
+  }
+  std::optional<Topology> topology = makeFamily(family, error);
   if (!topology)
     return {};
-  if (star != std::string::npos) {
-    const Sizes machines = readSizes(name.substr(0, star));
-    if (machines.size() != 1 || machines[0] < 2) {
-      error = "'" + name + "' must begin with a number of machines of at least 2: '2*" + name.substr(star + 1) + "'";
-      return {};
-    }
-    const uint64_t ranks = static_cast<uint64_t>(machines[0]) * topology->ranks;
-    if (ranks > Topology::MaxRanks || ranks * machines[0] + machines[0] * topology->links.size() > Topology::MaxLinks) {
-      error = "'" + name + "' is too large: a topology has at most " + std::to_string(Topology::MaxRanks) +
-              " ranks and " + std::to_string(Topology::MaxLinks) + " links";
-      return {};
-    }
-    topology = joinByNetwork(*topology, machines[0]);
-  }
-  topology->name = name;
-  return topology;
+  topology->name = family;
+  return machines ? repeated(*topology, *machines, error) : topology;
 }
 
 std::string familiesHelp() {

@@ -47,9 +47,11 @@ struct Table {
       "slot-bytes", cl::desc("Bytes of a FIFO slot, at least 128 (default as on GPUs: 512KiB, LL 64KiB, LL128 600KiB)"),
       cl::value_desc("size"), cl::cat(call)};
 
-  cl::opt<std::string> topology{"topology",
-                                cl::desc("The machine: a name that --list-topologies lists, or a file FILE.json"),
-                                cl::value_desc("name"), cl::cat(machine)};
+  cl::opt<std::string> topology{
+      "topology",
+      cl::desc("The machine: a name that --list-topologies lists, or a file: JSON, NCCL's XML, or the output of "
+               "'nvidia-smi topo -m'; N*FILE is N machines"),
+      cl::value_desc("name"), cl::cat(machine)};
   cl::opt<bool> listTopologies{"list-topologies", cl::desc("List the names of topologies, and end"), cl::cat(machine)};
 
   cl::opt<bool> criticalPath{

@@ -11,6 +11,13 @@ namespace gc3::topology {
 /// there is none, returns nothing and sets `error` to the reason.
 std::optional<Topology> named(const std::string &name, std::string &error);
 
+/// Removes "N*" from the beginning of `name` and returns N. Returns nothing if the name does not begin so.
+std::optional<uint32_t> splitMachines(std::string &name);
+
+/// Returns `machines` copies of `inside` that its network cards connect. If there are fewer than 2 machines, or too
+/// many ranks or links, returns nothing and sets `error`.
+std::optional<Topology> repeated(const Topology &inside, uint32_t machines, std::string &error);
+
 /// Returns one line for each family: its spelling, a tab, and a description.
 std::string familiesHelp();
 
