@@ -51,6 +51,11 @@ void JsonWriter::value(std::initializer_list<int64_t> numbers) {
   });
 }
 
+void JsonWriter::real(double number) {
+  separate();
+  out << llvm::format("%.9g", number);
+}
+
 void JsonWriter::boolean(bool value) {
   separate();
   out << (value ? "true" : "false");

@@ -19,6 +19,7 @@ public:
   void value(int64_t number);
   void value(llvm::StringRef text); ///< bytes that are not UTF-8 become U+FFFD
   void value(std::initializer_list<int64_t> numbers);
+  void real(double number); ///< a finite number, with 9 digits
   void boolean(bool value); ///< not an overload of value(), because a pointer argument would choose it
   void null();
   void array(Contents contents);
