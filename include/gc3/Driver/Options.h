@@ -34,10 +34,10 @@ struct Options {
   From from = From::Source;
   std::string collective; ///< the collective that MSCCL XML implements, for files that do not name it;
                           ///< MscclCollective.h describes the format
+  std::string topology;   ///< with Cost: the machine for times; empty: none
   Emit emit = Emit::Bundle;
   emit::MscclDialect mscclDialect = emit::MscclDialect::Msccl;
   CostFormat costFormat = CostFormat::Text;
-  std::string topology;     ///< with Cost: the machine for times; empty: none
   Emit graph = Emit::GC3IR; ///< the IR that Emit::Dot draws
   size_t maxPicture = 1000; ///< maximum number of nodes of a graph, or of steps and slots of a page
   bool dump = false;        ///< true: gc3c prints the input, which must be a bundle
