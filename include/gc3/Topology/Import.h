@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Topologies in the formats of other tools (docs/simulation.md, "Files of other tools").
+// Topologies in the formats of other tools (docs/topology-files.md).
 #pragma once
 
 #include "gc3/Topology/Topology.h"
