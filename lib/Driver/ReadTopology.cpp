@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ReadTopology.h"
 #include "gc3/Support/Diagnostics.h"
-#include "gc3/Topology/Families.h"
 #include "gc3/Topology/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -20,9 +19,10 @@ static std::string suggestFamily(llvm::StringRef name) {
   return llvm::is_contained(families, wanted.str()) ? "" : suggestion(wanted, families);
 }
 
-std::optional<topology::Topology> driver::readTopology(const std::string &name, std::string &error) {
+std::optional<topology::Topology> driver::readTopology(const std::string &name, std::string &error,
+                                                       topology::SwitchLinks switchLinks) {
   if (!llvm::StringRef(name).endswith(".json")) {
-    std::optional<topology::Topology> topology = topology::named(name, error);
+    std::optional<topology::Topology> topology = topology::named(name, error, switchLinks);
     error += topology ? "" : suggestFamily(name);
     return topology;
   }

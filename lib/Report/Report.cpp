@@ -62,6 +62,7 @@ private:
     json.object([&] {
       list("rows", grid.rows, [&](const std::string &row) { json.value(row); });
       numbers("values", grid.values);
+      text("note", grid.note);
     });
   }
   void section(const Section &section) {

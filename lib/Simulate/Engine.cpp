@@ -7,21 +7,15 @@ namespace gc3::simulate {
 
 using Step = Workload::Step;
 
-static std::vector<double> capacitiesOf(const Fabric &fabric) {
-  std::vector<double> capacities;
-  for (const Resource &resource : fabric.resources())
-    capacities.push_back(resource.capacity);
-  return capacities;
-}
-
-Engine::Engine(const Workload &workload, const Fabric &fabric, Events *recorded)
-    : work(workload), events(recorded),
+Engine::Engine(const Workload &workload, Events *recorded, bool exactly)
+    : work(workload), events(recorded), isExact(exactly),
       queue(static_cast<uint32_t>(workload.blocks.size() + workload.connections.size())),
-      sharing(capacitiesOf(fabric), static_cast<uint32_t>(workload.blocks.size() + workload.connections.size()),
+      sharing(workload.capacities, static_cast<uint32_t>(workload.blocks.size() + workload.connections.size()),
               workload.mostUses()),
       states(workload.blocks.size()), connections(workload.connections.size()),
       slotTimes(workload.connections.size() * workload.slots), completed(workload.blocks.size()),
-      stepEnds(workload.steps.size()), hasTransfer(workload.blocks.size() + workload.connections.size()) {}
+      stepEnds(workload.steps.size(), workload.waitTime),
+      hasTransfer(workload.blocks.size() + workload.connections.size()) {}
 
 /// Events at the same time are handled together, before rates are computed: many transfers of a symmetric program begin
 /// and end at once. Times that differ by rounding errors count as the same. If many transfers share capacities, events
@@ -38,7 +32,7 @@ bool Engine::run() {
       advance(block);
   }
   while (!queue.empty()) {
-    const double last = queue.time() * sameTime + sharing.patience();
+    const double last = queue.time() * sameTime + (isExact ? 0 : sharing.patience());
     double now = 0;
     while (!queue.empty() && queue.time() <= last) {
       const uint32_t actor = queue.actor();
@@ -87,7 +81,8 @@ bool Engine::awaitSteps(uint32_t block, const Step &step) {
       return false;
     }
     const uint32_t awaited = other.firstStep + wait.step;
-    atLeast(block, stepEnds[awaited] + work.waitTime, Cause::Wait, state.tile * work.steps.size() + awaited);
+    atLeast(block, stepEnds.endOf(awaited, state.tile) + work.waitTime, Cause::Wait,
+            state.tile * work.steps.size() + awaited);
   }
   return true;
 }
@@ -181,7 +176,7 @@ void Engine::drain(uint32_t block, double now) {
   const SlotTimes &slot = slotOf(in, states[block].received);
   if (slot.end > now)
     if (Event *event = record(eventOf(block)))
-      event->cause = Cause::Message, event->causedBy = slot.sentBy, event->begin = event->ready = slot.end;
+      event->awaitsEnd = true;
   queue.schedule(block, std::max(now, slot.end));
 }
 
@@ -239,7 +234,7 @@ void Engine::completeStep(uint32_t block, double now, const Step &step) {
   ++completed[block];
   if (!step.isAwaited)
     return;
-  stepEnds[work.blocks[block].firstStep + states[block].step] = now;
+  stepEnds.add(work.blocks[block].firstStep + states[block].step, states[block].tile, now);
   uint32_t waiter = states[block].firstWaiter;
   states[block].firstWaiter = None;
   while (waiter != None) { // those that wait for a later step join the list again
@@ -264,15 +259,24 @@ void Engine::next(uint32_t block, double now) {
   advance(block);
 }
 
+/// Notes that the call does not end before `time`, because of this event.
+void Engine::noteEnd(double time, uint64_t event) {
+  if (time <= endTime)
+    return;
+  endTime = time;
+  if (events)
+    events->last = event;
+}
+
 void Engine::finish(uint32_t block, double now) {
   BlockState &state = states[block];
   state.phase = Phase::Done;
   --running;
-  endTime = std::max(endTime, now);
+  const Workload::Block &own = work.blocks[block];
+  const uint64_t last = (work.tiles() - 1) * work.steps.size() + own.firstStep + own.stepCount - 1;
+  noteEnd(now, last);
   if (state.received != state.returned)
-    returnSlots(block, now,
-                (work.tiles() - 1) * work.steps.size() + work.blocks[block].firstStep + work.blocks[block].stepCount -
-                    1);
+    returnSlots(block, now, last);
 }
 
 /// Starts the put of the connection's next message. Puts of a connection follow each other.
@@ -297,7 +301,7 @@ void Engine::endPut(uint32_t connection, double now) {
   slot.begin = slot.end = now + work.connections[connection].hop;
   state.begun = state.ended = state.put;
   state.isPutting = false;
-  endTime = std::max(endTime, slot.end + work.connections[connection].hop); // the call waits until the slot is free
+  noteEnd(slot.end + work.connections[connection].hop, slot.sentBy); // the call waits until the slot is free
   if (state.put < state.requested)
     beginPut(connection, now);
   wake(work.connections[connection].receiver);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "EventQueue.h"
+#include "RecentEnds.h"
 #include "Sharing.h"
 #include "Workload.h"
 
@@ -16,7 +17,8 @@ namespace gc3::simulate {
 class Engine {
 public:
   /// All arguments must outlive this object. If `events` is null, records no events.
-  Engine(const Workload &workload, const Fabric &fabric, Events *events);
+  /// If `isExact`, computes rates anew after each change, and not only after a short time (Sharing::patience).
+  Engine(const Workload &workload, Events *events, bool isExact);
 
   /// Runs the call once. Returns false if the program deadlocks.
   bool run();
@@ -84,6 +86,7 @@ private:
   void completeStep(uint32_t block, double now, const Workload::Step &step);
   void next(uint32_t block, double now);
   void finish(uint32_t block, double now);
+  void noteEnd(double time, uint64_t event);
   void requestPut(uint32_t connection, double now, double bytes);
   void beginPut(uint32_t connection, double now);
   void endPut(uint32_t connection, double now);
@@ -92,13 +95,14 @@ private:
 
   const Workload &work;
   Events *events;
+  const bool isExact;
   EventQueue queue;
   Sharing sharing;
   std::vector<BlockState> states;
   std::vector<ConnectionState> connections;
   std::vector<SlotTimes> slotTimes;              ///< by connection, then slot
   std::vector<uint64_t> completed;               ///< by block: steps completed in all tiles
-  std::vector<double> stepEnds;                  ///< by step: the end in the last tile that has run
+  RecentEnds stepEnds;                           ///< of awaited steps
   std::vector<bool> hasTransfer;                 ///< by actor
   std::vector<std::pair<uint32_t, double>> ends; ///< for Sharing::settle
   double endTime = 0;

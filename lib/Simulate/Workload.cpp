@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Workload.h"
+#include "Symmetry.h"
 #include "kernel/LL128.h"
 #include "kernel/LowLatency.h"
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <map>
 
 namespace gc3::simulate {
 
 using kernel::Protocol;
-using topology::LinkKind;
 
 /// Returns the bytes that a protocol stores for a byte of data.
-static double wireFactor(Protocol protocol) {
+static double wireBytes(Protocol protocol) {
   switch (protocol) {
   case Protocol::Simple: return 1;
   case Protocol::LL: return static_cast<double>(kernel::lineBytesLL) / kernel::wordBytes;
@@ -22,96 +19,74 @@ static double wireFactor(Protocol protocol) {
   __builtin_unreachable();
 }
 
-std::string Workload::prepare(const Call &call, const Fabric &fabric) {
+void Workload::setCosts(const kernel::KernelArgs &geometry, uint32_t bytesOfElement, Protocol protocol,
+                        const topology::Costs &costs) {
+  const topology::ProtocolCosts &own = costs.protocols[static_cast<size_t>(protocol)];
+  arguments = geometry, elementBytes = bytesOfElement, slots = geometry.slots;
+  launch = costs.launch, stepTime = costs.step, prepareTime = costs.prepare, waitTime = costs.wait;
+  copyRate = own.copy * 1000, reduceRate = own.reduce * 1000;
+  grain = own.grain;
+  wire = wireBytes(protocol);
+  cutsThrough = protocol != Protocol::Simple;
+}
+
+std::string Workload::prepare(const Call &call, const Fabric &fabric, bool useSymmetry) {
   const topology::Topology &topology = fabric.topology();
   if (call.program.ranks() != topology.ranks)
     return "program '" + call.program.info().name()->str() + "' is for " + std::to_string(call.program.ranks()) +
            " ranks, but topology '" + topology.name + "' has " + std::to_string(topology.ranks);
-  elementBytes = call.elementBytes, slots = call.slots.slots;
-  if (std::string problem = setGeometry(call.program, call.count, elementBytes, call.slots, arguments);
+  kernel::KernelArgs geometry{};
+  if (std::string problem = setGeometry(call.program, call.count, call.elementBytes, call.slots, geometry);
       !problem.empty())
     return problem;
-  const topology::Costs &costs = topology.costs;
-  const topology::ProtocolCosts &own = costs.protocols[static_cast<size_t>(call.slots.protocol)];
-  launch = costs.launch, stepTime = costs.step, prepareTime = costs.prepare, waitTime = costs.wait;
-  copyRate = own.copy * 1000, reduceRate = own.reduce * 1000;
-  grain = own.grain;
-  wire = wireFactor(call.slots.protocol);
-  cutsThrough = call.slots.protocol != Protocol::Simple;
-  readImage(call);
-  if (std::string problem = connect(call.program, fabric); !problem.empty())
+  setCosts(geometry, call.elementBytes, call.slots.protocol, topology.costs);
+  Whole whole;
+  if (std::string problem = readWhole(call, fabric, geometry, wire, whole); !problem.empty())
     return problem;
-  for (Connection &connection : connections) {
-    const Route &route = routes[&connection - connections.data()];
-    connection.isNetwork = route.kind == LinkKind::Network;
-    connection.hop = route.alpha + own.hop[static_cast<size_t>(route.kind)];
-  }
-  listUses(fabric);
+  Partition partition = useSymmetry ? findSymmetry(whole) : withoutSymmetry(whole);
+  merge(std::move(whole), std::move(partition));
   return {};
 }
 
-std::string Workload::connect(const core::Program &program, const Fabric &fabric) {
-  for (const core::Connection &each : program.connections()) {
-    const uint32_t from = blocks[each.sender].rank, to = blocks[each.receiver].rank;
-    std::optional<Route> route = fabric.route(from, to);
-    if (!route)
-      return "program '" + program.info().name()->str() + "' sends from rank " + std::to_string(from) + " to rank " +
-             std::to_string(to) + ", but topology '" + fabric.topology().name + "' has no link or switch between them";
-    routes.push_back(std::move(*route));
-    connections.push_back({each.sender, each.receiver, false, 0, None});
-  }
-  return {};
+void Workload::merge(Whole whole, Partition partition) {
+  for (uint32_t first : partition.resources.first)
+    capacities.push_back(whole.capacities[first]);
+  for (uint32_t i = 0; i < partition.blocks.count(); ++i)
+    mergeBlock(whole, partition, i);
+  for (uint32_t i = 0; i < partition.connections.count(); ++i)
+    mergeConnection(whole, partition, i);
+  runs = std::move(whole.table.runs);
+  resourceOf = std::move(partition.resources.of);
 }
 
-/// Makes the program's image, and copies what the simulation needs.
-void Workload::readImage(const Call &call) {
-  const core::Program &program = call.program;
-  const plan::ProgramImage image(program, {0, program.ranks()}, slots);
-  plan::ConnectionPool pool(program.ranks());
-  const std::vector<uint32_t> numbers = pool.add(program, call.slots);
-  std::byte address{}; // of all memory: the simulation uses no addresses
-  const plan::ConnectionPool::Parts parts(pool.pieces(), std::vector<std::byte *>(program.ranks(), &address));
-  std::vector<std::byte> memory(image.bytes());
-  const std::vector<std::byte> constants =
-      image.constants(memory.data(), plan::ConnectionEnds(pool, numbers, parts), arguments);
-  std::copy(constants.begin(), constants.end(), memory.begin());
-  for (std::byte *&buffer : arguments.memory[0].buffers)
-    buffer = &address;
-  for (uint32_t rank = 0; rank < program.ranks(); ++rank) {
-    const auto firstWait = static_cast<uint32_t>(waits.size());
-    const uint32_t firstBlock = program.firstThreadBlock(rank);
-    for (uint32_t i = firstBlock; i < program.firstThreadBlock(rank + 1); ++i) {
-      const kernel::BlockImage &block = arguments.blocks[i];
-      blocks.push_back({rank, static_cast<uint32_t>(steps.size()), block.stepCount, program.outgoing(i),
-                        program.incoming(i), block.in.batch});
-      for (uint32_t s = 0; s < block.stepCount; ++s) {
-        const kernel::StepImage &from = block.steps[s];
-        steps.push_back(
-            {from.flags, from.isAwaited, from.count, firstWait + from.firstWait, from.waitCount, None, None, 0});
-        findShortSlots(from, steps.back());
-        rankOfStep.push_back(rank);
-      }
-    }
-    for (const bundle::fbs::Wait &wait : program.rank(rank).waits)
-      waits.push_back({firstBlock + wait.thread_block(), wait.step()});
+void Workload::mergeBlock(const Whole &whole, const Partition &partition, uint32_t ofClass) {
+  const Whole::Block &from = whole.blocks[partition.blocks.first[ofClass]];
+  const StepTable::List &list = whole.table.lists[from.steps];
+  const auto connection = [&](uint32_t number) { return number == None ? None : partition.connections.of[number]; };
+  blocks.push_back({from.rank, static_cast<uint32_t>(steps.size()), list.stepCount, connection(from.out),
+                    connection(from.in), from.batch});
+  const auto firstWait = static_cast<uint32_t>(waits.size()), firstList = static_cast<uint32_t>(usesBegin.size()) - 1;
+  for (uint32_t kind = 0; kind < list.kinds.size(); ++kind)
+    addList(whole.usesOf(from.firstUses + kind), partition.blocks.sizes[ofClass], partition.resources);
+  for (uint32_t i = 0; i < list.stepCount; ++i) {
+    Step step = whole.table.steps[list.firstStep + i];
+    step.firstWait += firstWait, step.uses += firstList;
+    if (step.firstRun != None)
+      step.firstRun += list.firstRun;
+    steps.push_back(step);
   }
-  arguments.blocks = nullptr;
+  for (uint32_t i = 0; i < list.waitCount; ++i) {
+    const Wait &wait = whole.table.waits[list.firstWait + i];
+    waits.push_back({partition.blocks.of[whole.awaited[from.firstAwaited + wait.block]], wait.step});
+  }
 }
 
-/// Keeps the runs of a step if one of them has a short slot.
-void Workload::findShortSlots(const kernel::StepImage &image, Step &step) {
-  const auto first = static_cast<uint32_t>(runs.size());
-  bool isShort = false;
-  for (uint32_t done = 0; done < image.count; done += runs.back().slots) {
-    kernel::SlotRun run = kernel::slotRun<kernel::Reach::Slots>(arguments, 0, elementBytes, image, done);
-    run.source = nullptr, run.target = nullptr, run.atPeer = nullptr;
-    isShort |= run.bytes < run.slots * arguments.slotElements * elementBytes;
-    runs.push_back(run);
-  }
-  if (isShort)
-    step.firstRun = first, step.runCount = static_cast<uint32_t>(runs.size()) - first;
-  else
-    runs.resize(first);
+void Workload::mergeConnection(const Whole &whole, const Partition &partition, uint32_t ofClass) {
+  Connection merged = whole.connections[partition.connections.first[ofClass]];
+  merged.sender = partition.blocks.of[merged.sender], merged.receiver = partition.blocks.of[merged.receiver];
+  if (merged.putUses != None)
+    merged.putUses = addList(whole.usesOf(merged.putUses), partition.connections.sizes[ofClass], partition.resources);
+  connections.push_back(merged);
 }
 
 double Workload::bytes(const Step &step, uint64_t tile) const {
@@ -124,68 +99,21 @@ double Workload::bytes(const Step &step, uint64_t tile) const {
   return static_cast<double>(sum);
 }
 
-uint32_t Workload::addList(const std::vector<ResourceUse> &list) {
-  uses.insert(uses.end(), list.begin(), list.end());
-  longestList = std::max(longestList, list.size());
+/// Adds the list of resources of a class with `users` members.
+uint32_t Workload::addList(std::span<const ResourceUse> list, uint32_t users, const Classes &resources) {
+  for (const ResourceUse &use : list) {
+    const uint32_t ofClass = resources.of[use.resource];
+    const double weight = use.weight * users / resources.sizes[ofClass];
+    const auto isSame = [&](const ResourceUse &other) { return other.resource == ofClass; };
+    const auto known = std::find_if(uses.begin() + usesBegin.back(), uses.end(), isSame);
+    if (known != uses.end())
+      known->weight += weight;
+    else
+      uses.push_back({ofClass, weight});
+  }
+  longestList = std::max(longestList, uses.size() - usesBegin.back());
   usesBegin.push_back(static_cast<uint32_t>(uses.size()));
   return static_cast<uint32_t>(usesBegin.size()) - 2;
-}
-
-/// Adds a use, or weight to an earlier use of the same resource.
-static void addUse(std::vector<ResourceUse> &list, uint32_t resource, double weight) {
-  if (resource == Workload::None || weight == 0)
-    return;
-  for (ResourceUse &use : list)
-    if (use.resource == resource) {
-      use.weight += weight;
-      return;
-    }
-  list.push_back({resource, weight});
-}
-
-/// Returns what a step uses: the route of its message, the memory of its rank, and the memory of the receiver, which
-/// has the slots.
-std::vector<ResourceUse> Workload::usesOfStep(const Fabric &fabric, const Block &block,
-                                              const kernel::OpcodeFlags &flags) const {
-  std::vector<ResourceUse> list;
-  double own = flags.reads() + flags.accumulates() + flags.writes() + (flags.readsSlot() ? wire : 0);
-  if (flags.sends()) {
-    const Connection &out = connections[block.out];
-    if (out.isNetwork)
-      own += wire;
-    else {
-      for (uint32_t resource : routes[block.out].resources)
-        addUse(list, resource, wire);
-      addUse(list, fabric.memoryOf(blocks[out.receiver].rank), wire);
-    }
-  }
-  addUse(list, fabric.memoryOf(block.rank), own);
-  return list;
-}
-
-void Workload::listUses(const Fabric &fabric) {
-  for (Block &block : blocks) {
-    std::map<uint8_t, uint32_t> lists; // by flags
-    for (uint32_t i = 0; i < block.stepCount; ++i) {
-      Step &step = steps[block.firstStep + i];
-      uint8_t bits;
-      std::memcpy(&bits, &step.flags, 1);
-      auto [known, isNew] = lists.try_emplace(bits, None);
-      if (isNew)
-        known->second = addList(usesOfStep(fabric, block, step.flags));
-      step.uses = known->second;
-    }
-  }
-  for (uint32_t i = 0; i < connections.size(); ++i) {
-    if (!connections[i].isNetwork)
-      continue;
-    std::vector<ResourceUse> list;
-    for (uint32_t resource : routes[i].resources)
-      addUse(list, resource, wire);
-    addUse(list, fabric.memoryOf(blocks[connections[i].sender].rank), wire);
-    addUse(list, fabric.memoryOf(blocks[connections[i].receiver].rank), wire);
-    connections[i].putUses = addList(list);
-  }
 }
 
 } // namespace gc3::simulate

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call as flat arrays. Steps, waits, batches of slots, tiles and bytes come from the image and the geometry that the
-// GPU's interpreter reads (runtime/plan, runtime/kernel).
+// A call as flat arrays, for the engine. Steps, waits, batches of slots, tiles and bytes come from the image and the
+// geometry that the GPU's interpreter reads (runtime/plan, runtime/kernel).
+//
+// Parts with equal histories (Symmetry.h) are simulated once: each thread block, connection and resource stands for a
+// class of the call's. It has the relations of the class's first member, to other classes. A resource of class c has
+// all users of one member of c. These are (size of the users' class) * (uses of c by one of them) / (size of c)
+// transfers of equal rates. So a use has that factor in its weight, and each class of users has one transfer.
 #pragma once
 
 #include "Sharing.h"
@@ -9,6 +14,10 @@
 #include "plan/ProgramImage.h"
 
 namespace gc3::simulate {
+
+struct Classes;
+struct Partition;
+struct Whole;
 
 class Workload {
 public:
@@ -40,8 +49,17 @@ public:
     uint32_t putUses;          ///< list of resources of a put
   };
 
-  /// Prepares a call. Returns an error text, or an empty string.
-  std::string prepare(const Call &call, const Fabric &fabric);
+  /// Sets the costs of a call with this geometry.
+  void setCosts(const kernel::KernelArgs &geometry, uint32_t elementBytes, kernel::Protocol protocol,
+                const topology::Costs &costs);
+  /// Takes all parts of a call after setCosts(). Merges each class of the partition.
+  void merge(Whole whole, Partition partition);
+  /// Returns the number of bytes on a link for a byte of data.
+  double wireFactor() const { return wire; }
+
+  /// Prepares a call. If `useSymmetry` is false, nothing is merged, and all numbers are those of the call. Returns an
+  /// error text, or an empty string.
+  std::string prepare(const Call &call, const Fabric &fabric, bool useSymmetry);
 
   uint64_t tiles() const { return arguments.tiles; }
   /// Returns the bytes of data that a step moves in a tile.
@@ -63,25 +81,22 @@ public:
   std::vector<Step> steps;
   std::vector<Wait> waits;
   std::vector<Connection> connections;
-  std::vector<uint32_t> rankOfStep;
+  std::vector<double> capacities;   ///< by resource, in bytes per microsecond
+  std::vector<uint32_t> resourceOf; ///< by resource of the fabric: that of its class
   uint32_t slots = 0;
   bool cutsThrough = false; ///< LL, LL128: a receiver begins when the first bytes arrive
   double launch = 0, stepTime = 0, prepareTime = 0, waitTime = 0;
 
 private:
-  std::string connect(const core::Program &program, const Fabric &fabric);
-  void readImage(const Call &call);
-  void findShortSlots(const kernel::StepImage &image, Step &step);
-  void listUses(const Fabric &fabric);
-  uint32_t addList(const std::vector<ResourceUse> &list);
-  std::vector<ResourceUse> usesOfStep(const Fabric &fabric, const Block &block, const kernel::OpcodeFlags &flags) const;
+  void mergeBlock(const Whole &whole, const Partition &partition, uint32_t ofClass);
+  void mergeConnection(const Whole &whole, const Partition &partition, uint32_t ofClass);
+  uint32_t addList(std::span<const ResourceUse> list, uint32_t users, const Classes &resources);
 
   kernel::KernelArgs arguments{};
   uint32_t elementBytes = 4;
   double copyRate = 0, reduceRate = 0;
-  double grain = 0;          ///< bytes that arrive before a receiver begins
-  double wire = 1;           ///< bytes on a link for a byte of data
-  std::vector<Route> routes; ///< by connection
+  double grain = 0; ///< bytes that arrive before a receiver begins
+  double wire = 1;  ///< bytes on a link for a byte of data
   std::vector<kernel::SlotRun> runs;
   std::vector<ResourceUse> uses;
   std::vector<uint32_t> usesBegin = {0};

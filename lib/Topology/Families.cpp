@@ -214,6 +214,7 @@ void append(Topology &topology, const Topology &inside) {
       rank += topology.ranks;
     topology.switches.push_back(std::move(each));
   }
+  topology.expandedSwitches = static_cast<uint32_t>(topology.switches.size()); // with the links of `inside`
   topology.ranks += inside.ranks;
 }
 
@@ -227,8 +228,8 @@ void scaleBandwidths(Topology &topology, uint32_t factor) {
     each.bandwidth *= factor, each.trunkBandwidth *= factor;
 }
 
-/// Joins `machines` copies of `inside` by a network. All ranks reach each other. A search uses only the links of rails:
-/// from rank i of a machine to rank i of every other machine, over the cards of both machines.
+} // namespace
+
 Topology joinByNetwork(Topology inside, uint32_t machines) {
   const NetworkCards network = inside.network.value_or(NetworkCards());
   scaleBandwidths(inside, network.scale);
@@ -250,13 +251,11 @@ Topology joinByNetwork(Topology inside, uint32_t machines) {
     fabric.portRanks.push_back(rank);
   }
   fabric.portBegin.push_back(topology.ranks);
-  topology.addSwitch(std::move(fabric));
+  topology.switches.push_back(std::move(fabric));
   return topology;
 }
 
-} // namespace
-
-std::optional<Topology> named(const std::string &name, std::string &error) {
+std::optional<Topology> named(const std::string &name, std::string &error, SwitchLinks switchLinks) {
   const size_t star = name.find('*');
   std::optional<Topology> topology = makeFamily(star == std::string::npos ? name : name.substr(star + 1), error);
   if (!topology)
@@ -268,12 +267,15 @@ std::optional<Topology> named(const std::string &name, std::string &error) {
       return {};
     }
     const uint64_t ranks = static_cast<uint64_t>(machines[0]) * topology->ranks;
-    if (ranks > Topology::MaxRanks || ranks * machines[0] + machines[0] * topology->links.size() > Topology::MaxLinks) {
+    const uint64_t links = machines[0] * (topology->links.size() + (switchLinks == SwitchLinks::All ? ranks : 0));
+    if (ranks > Topology::MaxRanks || links > Topology::MaxLinks) {
       error = "'" + name + "' is too large: a topology has at most " + std::to_string(Topology::MaxRanks) +
               " ranks and " + std::to_string(Topology::MaxLinks) + " links";
       return {};
     }
     topology = joinByNetwork(*topology, machines[0]);
+    if (switchLinks == SwitchLinks::All)
+      topology->expandSwitches();
   }
   topology->name = name;
   return topology;

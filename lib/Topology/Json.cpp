@@ -134,7 +134,8 @@ void Reader::readSwitch(const Value &value) {
   if (failed())
     return;
   const uint32_t before = topology.linkCount();
-  topology.addSwitch(std::move(made));
+  topology.switches.push_back(std::move(made));
+  topology.expandSwitches();
   for (uint32_t i = before; i < topology.linkCount(); ++i)
     linkEnds.insert({topology.links[i].from, topology.links[i].to, topology.links[i].kind});
 }

@@ -44,14 +44,27 @@ double Topology::beta() const {
   return most;
 }
 
+/// Returns the first link that expandSwitches() makes for a switch, if no other switch has made it.
+static Link firstLink(const Switch &from) {
+  const uint32_t second = from.rails ? from.rails : from.portBegin[1];
+  return {from.portRanks[0], from.portRanks[second], from.bandwidth, from.kind, from.alpha, from.beta};
+}
+
 std::string findInconsistentBeta(const Topology &topology) {
   constexpr double tolerance = 1.2;
   const Link *slowest = nullptr, *fastest = nullptr;
   const auto product = [](const Link &link) { return link.beta * link.bandwidth; };
-  for (const Link &link : topology.links) {
+  const auto consider = [&](const Link &link) {
     slowest = !slowest || product(link) > product(*slowest) ? &link : slowest;
     fastest = !fastest || product(link) < product(*fastest) ? &link : fastest;
-  }
+  };
+  for (const Link &link : topology.links)
+    consider(link);
+  std::vector<Link> firstLinks; // of switches that are not expanded
+  for (uint32_t number = topology.expandedSwitches; number < topology.switches.size(); ++number)
+    firstLinks.push_back(firstLink(topology.switches[number]));
+  for (const Link &link : firstLinks)
+    consider(link);
   if (!slowest || product(*slowest) <= tolerance * product(*fastest))
     return {};
   const auto describe = [&](const Link &link) {

@@ -2,6 +2,7 @@
 // The times that the rows are compared with: those of NCCL's own cost model, or of the programs in another file.
 #pragma once
 
+#include "CommandLine.h"
 #include "Groups.h"
 #include "Programs.h"
 #include "gc3/Simulate/NcclModel.h"

@@ -18,7 +18,7 @@ struct Table {
   cl::OptionCategory machine{"Machine"};
   cl::OptionCategory output{"Output"};
 
-  cl::opt<std::string> input{cl::Positional, cl::desc("FILE"), cl::cat(call)};
+  cl::list<std::string> inputs{cl::Positional, cl::desc("FILE"), cl::cat(call)};
   cl::list<std::string> defines{"D", cl::desc("Set a param of a program in FILE.gc3"), cl::value_desc("name=value"),
                                 cl::Prefix, cl::cat(call)};
   cl::opt<std::string> collective{
@@ -58,7 +58,21 @@ struct Table {
   cl::opt<std::string> topology{"topology",
                                 cl::desc("The machine: a name that --list-topologies lists, or a file FILE.json"),
                                 cl::value_desc("name"), cl::cat(machine)};
+  cl::opt<std::string> fit{"fit",
+                           cl::desc("Fit the topology's costs, alpha and beta to these measured times of the programs "
+                                    "in one or several FILEs; no other prediction"),
+                           cl::value_desc("results"), cl::cat(machine)};
+  cl::list<std::string> fitConstants{"fit-constants", cl::CommaSeparated,
+                                     cl::desc("Fit only these constants (default all that the times determine)"),
+                                     cl::value_desc("name,..."), cl::cat(machine)};
+  cl::opt<std::string> fitted{"o", cl::desc("With --fit: write the fitted topology here as JSON"),
+                              cl::value_desc("file"), cl::cat(machine)};
   cl::opt<bool> listTopologies{"list-topologies", cl::desc("List the names of topologies, and end"), cl::cat(machine)};
+
+  cl::opt<std::string> symmetry{
+      "symmetry",
+      cl::desc("auto: simulate thread blocks with equal histories once, for the table (default); off: simulate all"),
+      cl::value_desc("auto|off"), cl::init("auto"), cl::cat(machine)};
 
   cl::opt<bool> criticalPath{
       "critical-path", cl::desc("Print where the time of the last row goes, and its chain of steps"), cl::cat(output)};
@@ -67,6 +81,10 @@ struct Table {
   cl::opt<std::string> json{"json",
                             cl::desc("Write the rows here as JSON, too; - is standard output, without the table"),
                             cl::value_desc("file"), cl::cat(output)};
+  cl::opt<std::string> report{
+      "report",
+      cl::desc("Write a page for browsers: plots of time, bandwidth and speed-up, use of resources, critical paths"),
+      cl::value_desc("file"), cl::cat(output)};
   cl::opt<std::string> trace{
       "trace",
       cl::desc("Write when each instruction of the last row begins and ends, for chrome://tracing and Perfetto"),
@@ -111,24 +129,46 @@ bool readDefines(const cl::list<std::string> &option, std::vector<std::pair<std:
   return true;
 }
 
+bool checkOutputs(std::initializer_list<const cl::opt<std::string> *> files) {
+  for (auto first = files.begin(); first != files.end(); ++first)
+    for (auto second = first + 1; second != files.end(); ++second)
+      if (!(*first)->empty() && **first == **second)
+        return reject("--" + (*first)->ArgStr.str() + " and --" + (*second)->ArgStr.str() + " can't be the same");
+  return true;
+}
+
+/// Checks the options that depend on --fit.
+bool checkFit(const Table &table) {
+  if (table.fit.empty()) {
+    if (!table.fitted.empty() || !table.fitConstants.empty())
+      return reject("-o and --fit-constants need --fit");
+    return table.inputs.size() == 1 || reject("there can be several FILEs only with --fit");
+  }
+  if (table.fitted.empty())
+    return reject("--fit needs -o");
+  const bool predicts = !table.baseline.empty() || table.criticalPath || table.resources || !table.json.empty() ||
+                        !table.report.empty() || !table.trace.empty() || !table.program.empty();
+  return !predicts || reject("--fit can't be combined with options of predictions");
+}
+
 bool check(const Table &table) {
   if (table.listTopologies)
     return true;
-  if (table.input.empty())
+  if (table.inputs.empty())
     return reject("FILE is missing; see gc3-sim --help");
   if (table.topology.empty())
     return reject("--topology is missing; --list-topologies lists some");
   if (table.factor < 2)
     return reject("-f must be at least 2, not " + std::to_string(table.factor));
+  if (table.symmetry != "auto" && table.symmetry != "off")
+    return reject("--symmetry must be auto or off, not '" + table.symmetry + "'");
   if (table.slots.getNumOccurrences() != 0 && table.slots == 0)
     return reject("--slots must be at least 1");
   if (!table.collective.empty() && !common::CollectiveForm::parse(table.collective))
     return reject("--collective must be NAME or NAME(arguments), not '" + table.collective + "'");
-  if (table.baselineDefines.getNumOccurrences() != 0 && (table.baseline.empty() || table.baseline == "nccl"))
+  if (!table.baselineDefines.empty() && (table.baseline.empty() || table.baseline == "nccl"))
     return reject("--baseline-define needs --baseline=FILE.gc3");
-  if (!table.json.empty() && table.json == table.trace)
-    return reject("--json and --trace can't be the same");
-  return true;
+  return checkFit(table) && checkOutputs({&table.json, &table.report, &table.trace});
 }
 
 } // namespace
@@ -150,12 +190,14 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
       !readType(table.type, line.type) || !readDefines(table.defines, line.defines) ||
       !readDefines(table.baselineDefines, line.baselineDefines))
     return {};
-  line.input = table.input, line.topology = table.topology;
+  line.inputs = table.inputs, line.topology = table.topology;
+  line.fit = table.fit, line.fitConstants = table.fitConstants, line.output = table.fitted;
   line.collective = table.collective, line.program = table.program;
   line.baseline = table.baseline;
   line.factor = table.factor, line.slots = table.slots;
+  line.useSymmetry = table.symmetry == "auto";
   line.criticalPath = table.criticalPath, line.resources = table.resources;
-  line.json = table.json, line.trace = table.trace;
+  line.json = table.json, line.trace = table.trace, line.report = table.report;
   line.listTopologies = table.listTopologies, line.quiet = table.quiet;
   return line;
 }

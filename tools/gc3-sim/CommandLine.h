@@ -2,34 +2,35 @@
 // The command line of gc3-sim.
 #pragma once
 
-#include "core/Element.h"
+#include "Calls.h"
 #include "gc3/Driver/Options.h"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gc3::sim {
 
-struct CommandLine {
-  std::string input;                                        ///< a bundle, or a program in any format that gc3c reads
+struct CommandLine : CallOptions {
+  /// Bundles, or programs in any format that gc3c reads: one, or several to fit.
+  std::vector<std::string> inputs;
   std::string topology;                                     ///< a name, or a path that ends with .json
   std::vector<std::pair<std::string, std::string>> defines; ///< params of a .gc3 file
   std::string collective;                                   ///< empty: all collectives
   std::string program;                                      ///< empty: the program for each size; "all": each program
   std::string baseline;                                     ///< "nccl", or a file as `input`; empty: none
   std::vector<std::pair<std::string, std::string>> baselineDefines; ///< params of the baseline's .gc3 file
-  uint64_t minBytes = 1 << 10, maxBytes = 64 << 20;
-  uint64_t factor = 2;
-  uint64_t stepBytes = 0; ///< if not 0, sizes grow by this number instead of by the factor
-  core::ElementType type = core::ElementType::Float;
-  uint32_t slots = 0;     ///< 0: the program's
-  uint64_t slotBytes = 0; ///< 0: the runtime's
+  bool useSymmetry = true;
   bool criticalPath = false, resources = false;
-  std::string json;  ///< empty: none
-  std::string trace; ///< empty: none
+  std::string json;                      ///< empty: none
+  std::string trace;                     ///< empty: none
+  std::string report;                    ///< empty: none
+  std::string fit;                       ///< measured times; empty: gc3-sim predicts
+  std::vector<std::string> fitConstants; ///< empty: all that the times determine
+  std::string output;                    ///< with `fit`: the topology
   bool listTopologies = false, quiet = false;
+
+  bool hasBaselineFile() const { return !baseline.empty() && baseline != "nccl"; }
 };
 
 /// Parses the command line. After an error, prints a message and returns nothing.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of a bundle, grouped by collective, and calls of them.
+// The programs of a bundle, grouped by collective.
 #pragma once
 
-#include "CommandLine.h"
 #include "bundle/BundleFile.h"
 #include "core/Program.h"
-#include "gc3/Simulate/Simulate.h"
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace gc3::sim {
 
@@ -43,12 +43,5 @@ private:
   std::vector<std::unique_ptr<core::Program>> programs; ///< by number in the bundle; null: not loaded
   std::vector<Group> groups;
 };
-
-/// Returns a call with the type and the slots that the command line chooses.
-simulate::Call callOf(const core::Program &program, uint64_t count, const CommandLine &line);
-
-/// Returns the element counts of the command line's sizes. Sizes are rounded down to whole elements; sizes that round
-/// to the same count give one count.
-std::vector<uint64_t> countsOf(const core::Program &program, const CommandLine &line);
 
 } // namespace gc3::sim

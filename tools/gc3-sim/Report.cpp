@@ -16,22 +16,6 @@ using trace::jsonString;
 
 namespace {
 
-std::string nameOf(const simulate::PathPart &part, const simulate::Fabric &fabric) {
-  switch (part.kind) {
-  case PartKind::Launch: return "launch";
-  case PartKind::Step: return "steps";
-  case PartKind::Prepare: return "preparation of steps";
-  case PartKind::Wait: return "waits between thread blocks";
-  case PartKind::Latency: return "latency of messages";
-  case PartKind::Slot: return "notice of free slots";
-  case PartKind::Queue: return "earlier messages of a connection";
-  case PartKind::Block: return "speed of thread blocks";
-  case PartKind::Resource: return fabric.nameOf(part.resource);
-  case PartKind::End: return "return of slots over the network";
-  }
-  return "";
-}
-
 const char *nameOf(Cause cause) {
   switch (cause) {
   case Cause::Launch: return "the launch";
@@ -48,6 +32,22 @@ const char *opcodeOf(const core::Program &program, uint32_t step) {
 }
 
 } // namespace
+
+std::string nameOf(const simulate::PathPart &part, const simulate::Fabric &fabric) {
+  switch (part.kind) {
+  case PartKind::Launch: return "launch";
+  case PartKind::Step: return "steps";
+  case PartKind::Prepare: return "preparation of steps";
+  case PartKind::Wait: return "waits between thread blocks";
+  case PartKind::Latency: return "latency of messages";
+  case PartKind::Slot: return "notice of free slots";
+  case PartKind::Queue: return "earlier messages of a connection";
+  case PartKind::Block: return "speed of thread blocks";
+  case PartKind::Resource: return fabric.nameOf(part.resource);
+  case PartKind::End: return "return of slots over the network";
+  }
+  return "";
+}
 
 Place placeOf(const core::Program &program, uint32_t step) {
   Place place{program.rankOfStep(step), 0, step - program.firstStep(program.rankOfStep(step))};
@@ -110,7 +110,7 @@ static void writeBaseline(llvm::raw_ostream &out, const Simulated &row) {
 std::string jsonOf(const CommandLine &line, const std::vector<Simulated> &rows) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << "{\n  \"tool\": \"gc3-sim " GC3_SIM_VERSION "\",\n  \"file\": " << jsonString(line.input)
+  out << "{\n  \"tool\": \"gc3-sim " GC3_SIM_VERSION "\",\n  \"file\": " << jsonString(line.inputs.front())
       << ",\n  \"topology\": " << jsonString(line.topology) << ",\n  \"rows\": [";
   const char *separator = "\n    ";
   for (const Simulated &each : rows) {
@@ -118,7 +118,8 @@ std::string jsonOf(const CommandLine &line, const std::vector<Simulated> &rows) 
     out << separator << "{\"size\": " << row.bytes << ", \"time\": " << llvm::format("%.15g", each.time)
         << ", \"program\": " << jsonString(row.program) << ", \"collective\": " << jsonString(row.collective)
         << ", \"ranks\": " << row.ranks << ", \"count\": " << row.count << ", \"type\": " << jsonString(row.type)
-        << ", \"root\": " << row.root << ", \"instructions\": " << each.instructions;
+        << ", \"root\": " << row.root << ", \"instructions\": " << each.instructions
+        << ", \"thread_blocks\": " << each.threadBlocks << ", \"simulated_blocks\": " << each.simulatedBlocks;
     if (!line.baseline.empty())
       writeBaseline(out, each);
     out << "}";

@@ -26,13 +26,17 @@ struct Place {
 };
 Place placeOf(const core::Program &program, uint32_t step);
 
+/// Returns the name of a part of a critical path, such as "latency of messages".
+std::string nameOf(const simulate::PathPart &part, const simulate::Fabric &fabric);
 /// Prints the parts of the critical path, and its steps.
 void printCriticalPath(llvm::raw_ostream &out, const Recorded &call);
 /// Prints the use of all resources that move bytes, the busiest first.
 void printResources(llvm::raw_ostream &out, const Recorded &call);
 /// Returns an object with `rows`: size in bytes, time in microseconds, program, and more. `instructions` are steps in
-/// all tiles.
+/// all tiles. `simulated_blocks` of all `thread_blocks` were simulated.
 std::string jsonOf(const CommandLine &line, const std::vector<Simulated> &rows);
+/// Returns a page with plots of the rows, which have details.
+std::string pageOf(const CommandLine &line, const Rows &rows, const simulate::Fabric &fabric);
 /// Returns the events in Chrome's trace format, with arrows from each send to its receive.
 std::string traceOf(const Recorded &call);
 

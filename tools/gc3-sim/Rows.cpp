@@ -28,15 +28,29 @@ std::string Rows::columnsOf(const Simulated &simulated) const {
                        speedup ? llvm::formatv("{0:f2}", *speedup).str() : "-", simulated.baseline->name);
 }
 
+/// Adds what a report shows of a call. Simulates it again, because most calls need no events.
+std::string Rows::addDetails(Simulated &row, simulate::Prediction &&prediction) const {
+  row.bytesMoved = std::move(prediction.bytesMoved);
+  if (prediction.instructions > MostPathSteps)
+    return {};
+  simulate::Prediction recorded;
+  if (std::string problem = record(row, recorded); !problem.empty())
+    return problem;
+  row.parts = criticalPath(recorded).parts;
+  return {};
+}
+
 std::string Rows::simulateRow(const Group &group, uint32_t index, uint64_t count, uint64_t bytes) {
   simulate::Prediction prediction;
-  if (std::string problem = simulate::simulate(callOf(program(index), count, line), fabric, {}, prediction);
+  if (std::string problem = simulate::simulate(callOf(program(index), count, line), fabric,
+                                               {.useSymmetry = line.useSymmetry}, prediction);
       !problem.empty())
     return problem;
   const bundle::fbs::Program &info = file.program(index);
   Simulated simulated;
   simulated.program = index, simulated.time = prediction.time;
   simulated.instructions = prediction.instructions;
+  simulated.threadBlocks = prediction.threadBlocks, simulated.simulatedBlocks = prediction.simulatedBlocks;
   if (baseline)
     if (std::string problem = baseline->time(group, program(index), count, bytes, simulated.baseline); !problem.empty())
       return problem;
@@ -51,6 +65,9 @@ std::string Rows::simulateRow(const Group &group, uint32_t index, uint64_t count
   own.busbw = own.algbw * run::busFactor(info.collective()->str(), row.ranks);
   row.columns = columnsOf(simulated);
   table.row(row);
+  if (!line.report.empty())
+    if (std::string problem = addDetails(simulated, std::move(prediction)); !problem.empty())
+      return problem;
   rows.push_back(std::move(simulated));
   return {};
 }

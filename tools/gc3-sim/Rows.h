@@ -4,16 +4,21 @@
 
 #include "Baseline.h"
 #include "Row.h"
+#include "gc3/Simulate/CriticalPath.h"
 
 namespace gc3::sim {
 
 /// A row of the table, and the prediction of its call.
 struct Simulated {
   run::Row row;
-  uint32_t program = 0;                 ///< number in the bundle
-  double time = 0;                      ///< microseconds
-  uint64_t instructions = 0;            ///< steps in all tiles
-  std::optional<BaselineTime> baseline; ///< nothing: none requested, or it has no program for the size
+  uint32_t program = 0;                           ///< number in the bundle
+  double time = 0;                                ///< microseconds
+  uint64_t instructions = 0;                      ///< steps in all tiles
+  uint32_t threadBlocks = 0, simulatedBlocks = 0; ///< of all ranks, and without those that equal a simulated one
+  std::optional<BaselineTime> baseline;           ///< nothing: none requested, or it has no program for the size
+  // Only for --report:
+  std::vector<double> bytesMoved;        ///< by resource of the fabric
+  std::vector<simulate::PathPart> parts; ///< of the critical path; empty if the call has too many steps
 
   /// Returns the baseline's time divided by the program's, or nothing.
   std::optional<double> speedup() const;
@@ -21,11 +26,14 @@ struct Simulated {
 
 class Rows {
 public:
+  /// Largest number of steps in all tiles for which a report shows the critical path.
+  static constexpr uint64_t MostPathSteps = 1 << 20;
+
   /// All arguments must outlive this object. `baseline` may be null.
   Rows(const CommandLine &line, const bundle::BundleFile &file, const simulate::Fabric &fabric,
        const Baseline *baseline)
       : line(line), file(file), fabric(fabric), baseline(baseline), groups(file), table(tableOptions) {
-    tableOptions.quiet = line.quiet || line.json == "-";
+    tableOptions.quiet = line.quiet || line.json == "-" || line.report == "-";
   }
 
   /// Simulates all rows and prints the table. Returns an error text, or an empty string.
@@ -39,6 +47,7 @@ public:
 private:
   std::string simulateGroup(const Group &group);
   std::string simulateRow(const Group &group, uint32_t index, uint64_t count, uint64_t bytes);
+  std::string addDetails(Simulated &row, simulate::Prediction &&prediction) const;
   std::string columnsOf(const Simulated &simulated) const;
 
   const CommandLine &line;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // gc3-sim: predicts the times of programs on a topology. Reads the programs and the topology, simulates, writes the
 // results.
+#include "Calibration.h"
 #include "CommandLine.h"
 #include "Output.h"
 #include "Programs.h"
 #include "ReadTopology.h"
 #include "Report.h"
+#include "gc3/Topology/Json.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -37,17 +39,56 @@ static std::string reportLast(const CommandLine &line, const Programs &input, Ro
   return {};
 }
 
-static int predict(const CommandLine &line) {
+/// Writes the files that the options request, all or none. Returns the exit status.
+static int write(const CommandLine &line, const Rows &rows, const simulate::Fabric &fabric, const std::string &trace) {
+  const std::string json = line.json.empty() ? "" : jsonOf(line, rows.all());
+  const std::string page = line.report.empty() ? "" : pageOf(line, rows, fabric);
+  llvm::SmallVector<driver::OutputFile, 3> files;
+  if (!line.json.empty())
+    files.push_back({line.json, json});
+  if (!line.trace.empty())
+    files.push_back({line.trace, trace});
+  if (!line.report.empty())
+    files.push_back({line.report, page});
+  for (const driver::OutputFile &file : files) {
+    if (driver::sameFile(file.path, line.inputs.front()))
+      return fail("'" + file.path + "' is the input; write to another file");
+    if (line.hasBaselineFile() && driver::sameFile(file.path, line.baseline))
+      return fail("'" + file.path + "' is the baseline; write to another file");
+  }
+  if (std::optional<driver::WriteFailure> failure = driver::writeOutputs(files))
+    return fail("cannot write '" + failure->path + "': " + failure->problem);
+  return 0;
+}
+
+/// Fits the constants of the topology and writes it.
+static int calibrate(const CommandLine &line, const topology::Topology &topology) {
+  Calibration calibration(line, topology);
+  bool isPrinted = false;
+  if (std::string problem = calibration.run(isPrinted); !problem.empty())
+    return isPrinted ? 1 : fail(problem);
+  std::string json;
+  llvm::raw_string_ostream text(json);
+  printJson(text, calibration.fitted());
+  text.flush();
+  for (const std::string &input : line.inputs)
+    if (driver::sameFile(line.output, input))
+      return fail("'" + line.output + "' is the input; write to another file");
+  if (driver::sameFile(line.output, line.fit))
+    return fail("'" + line.output + "' has the measured times; write to another file");
+  if (std::optional<driver::WriteFailure> failure = driver::writeOutputs({{line.output, json}}))
+    return fail("cannot write '" + failure->path + "': " + failure->problem);
+  if (!line.quiet && line.output != "-")
+    calibration.print(llvm::outs());
+  return 0;
+}
+
+static int predict(const CommandLine &line, const topology::Topology &topology) {
   std::string error;
-  const std::optional<topology::Topology> topology = driver::readTopology(line.topology, error);
-  if (!topology)
-    return fail(error);
-  if (const std::string warning = findInconsistentBeta(*topology); !warning.empty())
-    llvm::errs() << "gc3-sim: warning: " << warning << '\n';
-  Programs input(line.input, line.defines);
+  Programs input(line.inputs.front(), line.defines);
   if (!input.read(error))
     return error.empty() ? 1 : fail(error);
-  const simulate::Fabric fabric(*topology);
+  const simulate::Fabric fabric(topology);
   std::optional<Baseline> baseline;
   if (!line.baseline.empty() && !baseline.emplace(line, fabric).read(error))
     return error.empty() ? 1 : fail(error);
@@ -58,18 +99,18 @@ static int predict(const CommandLine &line) {
   if (line.criticalPath || line.resources || !line.trace.empty())
     if (std::string problem = reportLast(line, input, rows, fabric, trace); !problem.empty())
       return fail(problem);
-  const std::string json = line.json.empty() ? "" : jsonOf(line, rows.all());
-  llvm::SmallVector<driver::OutputFile, 2> files;
-  if (!line.json.empty())
-    files.push_back({line.json, json});
-  if (!line.trace.empty())
-    files.push_back({line.trace, trace});
-  for (const driver::OutputFile &file : files)
-    if (driver::sameFile(file.path, line.input))
-      return fail("'" + file.path + "' is the input; write to another file");
-  if (std::optional<driver::WriteFailure> failure = driver::writeOutputs(files))
-    return fail("cannot write '" + failure->path + "': " + failure->problem);
-  return 0;
+  return write(line, rows, fabric, trace);
+}
+
+static int perform(const CommandLine &line) {
+  std::string error;
+  const std::optional<topology::Topology> topology =
+      driver::readTopology(line.topology, error, topology::SwitchLinks::NoNetwork);
+  if (!topology)
+    return fail(error);
+  if (const std::string warning = findInconsistentBeta(*topology); !warning.empty())
+    llvm::errs() << "gc3-sim: warning: " << warning << '\n';
+  return line.fit.empty() ? predict(line, *topology) : calibrate(line, *topology);
 }
 
 int main(int argc, char **argv) {
@@ -82,7 +123,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   try {
-    return predict(*line);
+    return perform(*line);
   } catch (const std::exception &problem) { // out of memory
     return fail(problem.what());
   }

@@ -3,7 +3,8 @@
 #include "Input.h"
 #include "InputKind.h"
 #include "gc3/Emit/Bundle.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -18,11 +19,13 @@ ir::Program renamed(const ir::Program &program, const std::string &name, uint64_
   return copy;
 }
 
-/// Returns a program's name with the values of its knobs, such as "ring_channels4_wireLL".
+/// Returns a program's name with the values of its knobs, such as "ring_channels4_LL". A value that is a word needs no
+/// name.
 static std::string nameOf(const std::string &program, const sema::Assignment &defines) {
   std::string name = program;
   for (const auto &[param, value] : defines) {
-    name += "_" + param;
+    const bool isWord = !value.empty() && llvm::isAlpha(value[0]) && value != "true" && value != "false";
+    name += isWord ? "_" : "_" + param;
     for (char c : value)
       name += llvm::isAlnum(c) ? c : '_';
   }
@@ -116,6 +119,22 @@ void Candidates::add(Job &job) {
   job.programs.clear(), job.text.clear();
 }
 
+/// Drops candidates that are equal to an earlier one, as for values of a knob that a program does not use.
+void Candidates::dropEqual() {
+  llvm::StringMap<std::string> nameOfProgram;
+  std::vector<Candidate> different;
+  for (Candidate &each : candidates) {
+    const ir::Program nameless = renamed(each.program, "", 0, ir::ProgramInfo::NoLimit);
+    const std::string bytes = emit::writeBundle({{&nameless, 0, 0, false}}, "");
+    const auto [same, isNew] = nameOfProgram.try_emplace(bytes, each.name);
+    if (isNew)
+      different.push_back(std::move(each));
+    else
+      droppedOnes.push_back({each.name, "it is the same program as '" + same->second + "'", true});
+  }
+  candidates = std::move(different);
+}
+
 std::string Candidates::compile() {
   if (std::string problem = listJobs(); !problem.empty())
     return problem;
@@ -129,12 +148,8 @@ std::string Candidates::compile() {
     add(job);
   if (candidates.empty())
     return jobs.front().diagnostics + "no candidate compiles";
+  dropEqual();
   return {};
-}
-
-void Candidates::drop(uint32_t candidate, const std::string &reason) {
-  droppedOnes.push_back({candidates[candidate].name, reason});
-  candidates.erase(candidates.begin() + candidate);
 }
 
 } // namespace gc3::tune

@@ -21,6 +21,7 @@ struct Candidate {
 /// A candidate that can't be used.
 struct Dropped {
   std::string name, reason;
+  bool isEqual = false; ///< it equals another candidate
 };
 
 class Candidates {
@@ -34,8 +35,10 @@ public:
 
   const std::vector<Candidate> &all() const { return candidates; }
   const std::vector<Dropped> &dropped() const { return droppedOnes; }
-  /// Removes a candidate.
-  void drop(uint32_t candidate, const std::string &reason);
+  /// Reports a candidate as dropped.
+  void drop(uint32_t candidate, const std::string &reason) {
+    droppedOnes.push_back({candidates[candidate].name, reason});
+  }
 
 private:
   /// One compilation: an input with values for its knobs.
@@ -51,6 +54,7 @@ private:
   std::string listJobs();
   void run(Job &job) const;
   void add(Job &job);
+  void dropEqual();
   bool isTaken(const std::string &name) const;
 
   const CommandLine &line;

@@ -93,7 +93,7 @@ void Search::relax(uint32_t size, Goal goal, double bound) {
 }
 
 double Search::cost(uint32_t ranges) const {
-  const auto begin = costs.begin() + static_cast<ptrdiff_t>(cell(table.sizes - 1, ranges, 0));
+  const auto begin = costs.begin() + static_cast<std::ptrdiff_t>(cell(table.sizes - 1, ranges, 0));
   return *std::min_element(begin, begin + servers);
 }
 
@@ -105,7 +105,7 @@ double Search::smallestCost() const {
 }
 
 std::vector<Range> Search::trace(uint32_t ranges) const {
-  const auto begin = costs.begin() + static_cast<ptrdiff_t>(cell(table.sizes - 1, ranges, 0));
+  const auto begin = costs.begin() + static_cast<std::ptrdiff_t>(cell(table.sizes - 1, ranges, 0));
   auto server = static_cast<uint32_t>(std::min_element(begin, begin + servers) - begin);
   std::vector<Range> found;
   for (uint32_t size = table.sizes; size-- > 0;) {

@@ -16,7 +16,7 @@ struct TimeTable {
   std::vector<double> baseline; ///< by size; infinite: the baseline can't run the call. Empty: there is no baseline
 
   double at(uint32_t candidate, uint32_t size) const {
-    return candidate == Baseline ? baseline[size] : times[size_t(candidate) * sizes + size];
+    return candidate == Baseline ? baseline[size] : times[std::size_t(candidate) * sizes + size];
   }
   /// Returns the shortest time of a size, with the baseline's.
   double best(uint32_t size) const;

@@ -28,6 +28,7 @@ struct Curve {
 struct Grid {
   std::vector<std::string> rows;
   std::vector<double> values;
+  std::string note{}; ///< a line under the picture; may be empty
 };
 
 /// Where the time of one program goes.

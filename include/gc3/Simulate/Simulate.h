@@ -37,6 +37,7 @@ struct Event {
   uint64_t causedBy = 0;     ///< Events number of the step that it waited for; not used for Cause::Launch
   uint64_t sentBy = NoEvent; ///< event of the step that sent its message
   Cause cause = Cause::Launch;
+  bool awaitsEnd = false; ///< LL, LL128: its message ended after its own transfer; the step ends with the message
   uint32_t limiter = Fabric::None;    ///< resource that restricted its transfer longest; None: the thread block itself
   double putBegin = 0, putEnd = 0;    ///< of the transfer of its message over a network; 0: none
   uint32_t putLimiter = Fabric::None; ///< like `limiter`, for that transfer
@@ -46,17 +47,25 @@ struct Event {
 struct Events {
   uint64_t steps = 0, tiles = 0;
   std::vector<Event> all;
+  uint64_t last = 0; ///< the call ends with this event, or with its message over a network
 };
 
 struct Prediction {
   double time = 0; ///< microseconds from the launch to the end of the last thread block
   uint64_t tiles = 0;
-  uint64_t instructions = 0;      ///< steps * tiles
+  uint64_t instructions = 0;      ///< steps of all ranks * tiles
+  uint32_t threadBlocks = 0;      ///< of all ranks
+  uint32_t simulatedBlocks = 0;   ///< thread blocks that were simulated; each stands for all with equal histories
   std::vector<double> bytesMoved; ///< by resource of the fabric
   Events events;                  ///< empty unless requested
 };
 
 struct Options {
+  /// Thread blocks with equal histories are simulated once, unless events are recorded.
+  bool useSymmetry = true;
+  /// Computes all rates anew after each change. Otherwise, changes that reach many transfers may take effect a little
+  /// later. With equal histories simulated once, few changes reach many transfers.
+  bool isExact = false;
   bool recordEvents = false;
   /// If events are recorded, the largest number of steps in all tiles. An event takes 72 bytes.
   uint64_t mostEvents = uint64_t(64) << 20;

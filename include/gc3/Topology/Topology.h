@@ -62,14 +62,15 @@ struct Source {
 };
 
 struct Topology {
-  static constexpr uint32_t MaxRanks = 65536;
+  static constexpr uint32_t MaxRanks = 131072;
   static constexpr uint32_t MaxLinks = 1u << 26;
 
   std::string name;
   std::string description;
   uint32_t ranks = 0;
-  std::vector<Link> links;      ///< including those of switches
-  std::vector<Switch> switches; ///< addSwitch() adds them with their links and bounds
+  std::vector<Link> links;      ///< including those of expanded switches
+  std::vector<Switch> switches; ///< the first expandedSwitches of them with their links and bounds
+  uint32_t expandedSwitches = 0;
   std::optional<NetworkCards> network;
   Costs costs;
   std::vector<Source> sources;
@@ -85,9 +86,10 @@ struct Topology {
   uint32_t boundCount() const { return static_cast<uint32_t>(boundBandwidth.size()); }
   void addBound(const std::vector<uint32_t> &ofLinks, uint32_t bandwidth, uint32_t ofSwitch = Link::NoSwitch);
   void clearBounds();
-  /// Adds a switch, a link for each pair of its ranks that have different ports and no link yet, and two bounds for
-  /// each port and trunk that has several links. Linear in the links and in the pairs.
-  void addSwitch(Switch added);
+  /// Adds a link for each pair of ranks that have different ports of a switch and no link yet, and two bounds for each
+  /// port and trunk that has several links. Does so for each switch that is not expanded yet. Only searches need these
+  /// links. Linear in the links and in the pairs.
+  void expandSwitches();
 
   /// An algorithm of S steps with R rounds in total takes S·alpha + R·(bytes of a chunk)·beta. alpha is in
   /// microseconds, beta in microseconds per million bytes. If links differ, the slowest one determines both: all links

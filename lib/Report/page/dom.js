@@ -57,6 +57,7 @@ function showTip(x, y, head, lines) {
   tip.replaceChildren(element('p', {class: 'head'}, head), ...lines.map(([mark, text, value]) =>
     element('p', {}, ...(mark ? [mark] : []), element('span', {}, text), element('b', {}, value))));
   tip.hidden = false;
+  tip.style.left = '0'; // a place at the edge would make it narrow
   const {width, height} = tip.getBoundingClientRect();
   tip.style.left = `${Math.max(4, x + 14 + width > innerWidth - 4 ? x - 14 - width : x + 14)}px`;
   tip.style.top = `${Math.max(4, Math.min(y + 14, innerHeight - height - 4))}px`;

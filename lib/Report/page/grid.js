@@ -10,8 +10,11 @@ function columnsOf(sizes, left, width) {
 function columnLabels(sizes, columns, y) {
   const wide = columns[0][1] - columns[0][0];
   const step = Math.ceil(62 / wide);
-  return sizes.flatMap((size, i) => i % step ? [] : [
-    svg('text', {class: 'size', x: (columns[i][0] + columns[i][1]) / 2, y, 'text-anchor': step > 1 && i === 0 ? 'start' : 'middle'}, formatSize(size))]);
+  return sizes.flatMap((size, i) => {
+    const [begin, end] = columns[i];
+    const place = step > 1 && i === 0 ? {x: begin, 'text-anchor': 'start'} : {x: (begin + end) / 2, 'text-anchor': 'middle'};
+    return i % step ? [] : [svg('text', {class: 'size', y, ...place}, formatSize(size))];
+  });
 }
 
 function formatShare(value) {
@@ -25,11 +28,13 @@ function shorten(text, most) {
 }
 
 class GridPicture {
-  constructor(kind, title, hint, sizes) {
-    Object.assign(this, {sizes, width: 0});
+  constructor(kind, title, hint, grid, sizes) {
+    Object.assign(this, {grid, sizes, width: 0});
     this.picture = svg('svg', {class: 'plot', role: 'img', 'data-kind': kind, 'aria-label': `${title} by size`});
     this.card = element('section', {class: 'card', 'aria-label': title},
       element('h3', {}, title, ...hint), this.picture);
+    if (grid.note)
+      this.card.append(element('p', {class: 'hint note'}, grid.note));
     this.picture.addEventListener('pointerleave', hideTip);
   }
   /// Adds the tooltip of a cell.
@@ -45,13 +50,12 @@ class GridPicture {
 class HeatMap extends GridPicture {
   constructor(grid, sizes) {
     const scale = element('span', {class: 'hint scale'}, '0 %', element('i'), '100 % of its capacity');
-    super('heat', 'Use of resources', [scale], sizes);
-    this.grid = grid;
+    super('heat', 'Use of resources', [scale], grid, sizes);
   }
 
   draw(width = this.width) {
     this.width = width;
-    const left = Math.min(230, width * 0.4), rows = this.grid.rows, each = 20;
+    const left = Math.min(240, width * 0.4), rows = this.grid.rows, each = 20;
     const columns = columnsOf(this.sizes, left, width), bottom = rows.length * each;
     this.picture.setAttribute('height', bottom + 40);
     this.picture.setAttribute('viewBox', `0 -8 ${width} ${bottom + 40}`);
@@ -75,9 +79,8 @@ class HeatMap extends GridPicture {
 /// The parts of the critical path: a column for each size.
 class PathParts extends GridPicture {
   constructor(grid, sizes) {
-    super('path', 'Critical path', [element('span', {class: 'hint'}, 'share of the time')], sizes);
-    this.grid = grid;
-    this.card.append(element('p', {class: 'legend'}, ...grid.rows.map((row, i) =>
+    super('path', 'Critical path', [element('span', {class: 'hint'}, 'share of the time')], grid, sizes);
+    this.picture.after(element('p', {class: 'legend'}, ...grid.rows.map((row, i) =>
       element('span', {}, swatch(this.colorOf(i)), row))));
   }
 

@@ -6,7 +6,7 @@ function withoutZero(section) {
   const pick = (values) => kept.map((i) => values[i]);
   const count = section.sizes.length;
   const curve = (each) => ({...each, times: pick(each.times), labels: each.labels.length ? pick(each.labels) : []});
-  const grid = ({rows, values}) => ({rows, values: rows.flatMap((_, r) => pick(values.slice(r * count, (r + 1) * count)))});
+  const grid = ({rows, values, note}) => ({rows, note, values: rows.flatMap((_, r) => pick(values.slice(r * count, (r + 1) * count)))});
   return {...section, sizes: pick(section.sizes), curves: section.curves.map(curve), baseline: section.baseline.map(curve)[0],
     details: section.details.map((each) => ({...each, resources: grid(each.resources), path: grid(each.path)}))};
 }
@@ -86,7 +86,7 @@ function makeSection(data) {
   const cards = [...plots.map((plot) => plot.card), ...(section.ranges.length ? [makeRanges(section)] : [])];
   const nodes = [title, makeLegend(all, plots), element('div', {class: 'cards'}, ...cards)];
   if (parts.length)
-    nodes.push(element('h2', {}, 'Where the time goes: ', choose), element('div', {class: 'cards'}, ...parts.map((part) => part.card)));
+    nodes.push(element('h2', {}, 'Where the time goes: ', choose), element('div', {class: 'cards pictures'}, ...parts.map((part) => part.card)));
   return [...nodes, element('h2', {}, 'Table'), element('div', {class: 'cards'}, makeTable(section))];
 }
 

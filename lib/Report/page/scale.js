@@ -30,16 +30,25 @@ function sizeTicks(sizes, scale, room) {
   return ticks;
 }
 
-/// Returns values of the form 1, 2, 5 times a power of ten, or only powers of ten if the range is large.
+/// Returns multiples of 1, 2 or 5 times a power of ten.
+function evenTicks(low, high) {
+  const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
+  return Array.from({length: Math.floor(high / step) - Math.ceil(low / step) + 1}, (_, i) => (Math.ceil(low / step) + i) * step);
+}
+
+/// Returns the values that have labels: 1, 2, 5 times a power of ten; only powers of ten in a large range; even steps in
+/// a small one.
 function valueTicks(low, high) {
   const decades = Math.log10(high / low);
+  if (decades < 0.6)
+    return evenTicks(low, high);
   const factors = decades <= 3.2 ? [1, 2, 5] : [1];
   const ticks = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); ++power)
     for (const factor of factors)
       ticks.push(factor * 10 ** power);
-  const inside = ticks.filter((tick) => tick >= low * 0.999 && tick <= high * 1.001);
-  return inside.length > 1 ? inside : [low, Math.sqrt(low * high), high];
+  return ticks.filter((tick) => tick >= low * 0.999 && tick <= high * 1.001);
 }
 
 /// Returns [low, high] of the values with some space around them.

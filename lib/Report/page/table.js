@@ -4,12 +4,17 @@ function cell(tag, text, isBest = false) {
   return element(tag, isBest ? {class: 'best'} : {}, text);
 }
 
+/// Returns a title that can break after each '_'.
+function headOf(text) {
+  return element('th', {}, ...text.split(/(?<=_)/).flatMap((part) => [part, element('wbr')]));
+}
+
 /// Returns a table with a row for each size and the curves of the legend. The best time of a row is marked.
 function makeTable({sizes, curves: all, baseline}) {
   const curves = all.filter((curve) => !curve.isBackground);
-  const head = ['Size', ...curves.map((curve) => `${curve.name} (µs)`)];
+  const head = ['Size', ...curves.map((curve) => curve.name)];
   if (baseline)
-    head.push(`${baseline.name} (µs)`, 'best speed-up');
+    head.push(baseline.name, 'best speed-up');
   const rows = sizes.map((size, i) => {
     const times = curves.map((curve) => curve.times[i]);
     const best = Math.min(...times.filter((time) => time !== null));
@@ -21,9 +26,9 @@ function makeTable({sizes, curves: all, baseline}) {
     }
     return element('tr', {}, cell('th', formatSize(size)), ...cells);
   });
-  const table = element('table', {}, element('thead', {}, element('tr', {}, ...head.map((text) => cell('th', text)))),
+  const table = element('table', {}, element('thead', {}, element('tr', {}, ...head.map(headOf))),
     element('tbody', {}, ...rows));
-  return element('details', {class: 'card wide', open: ''}, element('summary', {}, 'Times'),
+  return element('details', {class: 'card wide', open: ''}, element('summary', {}, 'Times in µs'),
     element('div', {class: 'scroll'}, table));
 }
 

@@ -1,58 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulates programs on small topologies: routes, shared ports, slots, the network, events and the critical path.
 // bench/closed_forms.py compares whole algorithms with closed forms.
-#include "Pipeline.h"
+#include "Compiled.h"
 #include "gc3/Simulate/CriticalPath.h"
-#include "gc3/Topology/Json.h"
-#include <gtest/gtest.h>
 
 using namespace gc3;
 using namespace gc3::simulate;
 
 namespace {
-
-topology::Topology parse(const std::string &members) {
-  std::string error;
-  auto topology = topology::parseJson(R"({"name": "t", )" + members + "}", error);
-  EXPECT_TRUE(topology) << error;
-  return topology.value_or(topology::Topology());
-}
-
-/// A compiled program, ready for simulation.
-class Compiled {
-public:
-  explicit Compiled(const std::string &source) {
-    driver::Options options;
-    options.input = "test.gc3";
-    driver::Session session(options);
-    driver::Pipeline pipeline(session);
-    std::string bytes;
-    EXPECT_TRUE(pipeline.compile(source, bytes));
-    EXPECT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(file).ok());
-    EXPECT_TRUE(core::Program::load(*file, 0).moveTo(program).ok());
-  }
-  std::string simulate(const topology::Topology &topology, uint64_t bytes, Prediction &prediction,
-                       uint64_t slotBytes = 1 << 20, uint32_t slots = 8) const {
-    const auto protocol = static_cast<kernel::Protocol>(program->info().protocol());
-    return simulate::simulate({*program, {protocol, slots, slotBytes}, bytes, 1}, Fabric(topology),
-                              {.recordEvents = true, .mostEvents = 100}, prediction);
-  }
-  double time(const topology::Topology &topology, uint64_t bytes, uint64_t slotBytes = 1 << 20,
-              uint32_t slots = 8) const {
-    Prediction prediction;
-    EXPECT_EQ(simulate(topology, bytes, prediction, slotBytes, slots), "");
-    EXPECT_EQ(prediction.events.all.size(), prediction.instructions);
-    double sum = 0;
-    for (const PathPart &part : criticalPath(prediction).parts)
-      sum += part.time;
-    EXPECT_NEAR(sum, prediction.time, 1e-9 * prediction.time); // the parts of the critical path add up
-    return prediction.time;
-  }
-
-private:
-  std::unique_ptr<bundle::BundleFile> file;
-  std::unique_ptr<core::Program> program;
-};
 
 /// Rank 0 sends its buffer to rank 1.
 constexpr char oneMessage[] = "program p implements broadcast(ranks = 2, root = 0, chunks = 1, inplace = true) {\n"
@@ -132,6 +87,45 @@ TEST(Engine, SendsOverTheNetworkAfterTheStep) {
   // A copy to the sender's slot, the put, the notice, and at the receiver another copy. The call ends when the slot is
   // returned, which the model counts from the arrival: the receiver's copy takes less time.
   EXPECT_DOUBLE_EQ(program.time(topology, 1024), 0.1024 + 0.01024 + 2 + 2);
+  Prediction prediction;
+  ASSERT_EQ(program.simulate(topology, 1024, prediction), "");
+  const CriticalPath path = criticalPath(prediction); // the receiver's step is not part of it
+  ASSERT_EQ(path.steps.size(), 1u);
+  EXPECT_EQ(path.steps[0].cause, Cause::Launch);
+  ASSERT_EQ(path.parts.size(), 3u);
+  EXPECT_EQ(path.parts[0].kind, PartKind::End);
+  EXPECT_DOUBLE_EQ(path.parts[0].time, 4);
+  EXPECT_EQ(path.parts[1].kind, PartKind::Block);
+  EXPECT_DOUBLE_EQ(path.parts[1].time, 0.1024);
+  EXPECT_EQ(path.parts[2].kind, PartKind::Resource);
+}
+
+/// Under LL, a step can end long after its own transfer, with its message. It has begun before, and other steps may
+/// follow from its begin.
+TEST(Engine, EndsWithTheMessage) {
+  const Compiled program("program p implements broadcast(ranks = 3, root = 0, chunks = 1, inplace = true) {\n"
+                         "  protocol LL;\n  chunk(0, input, 0).copy(0, output, 0).copy(1, output, 0)"
+                         ".copy(2, output, 0);\n}\n");
+  const topology::Topology topology =
+      parse(R"("ranks": 3, "links": [{"from": 0, "to": 1, "alpha": 2, "beta": 20, "both": true},
+    {"from": 1, "to": 2, "alpha": 1, "beta": 10, "both": true}], "costs": {"step": 0.5})");
+  Prediction prediction;
+  ASSERT_EQ(program.simulate(topology, 100000, prediction), "");
+  EXPECT_DOUBLE_EQ(prediction.time, 0.5 + 4 + 2 + 1);
+  ASSERT_EQ(prediction.events.all.size(), 3u);
+  const Event &relay = prediction.events.all[1];
+  EXPECT_DOUBLE_EQ(relay.ready, 2.5);
+  EXPECT_DOUBLE_EQ(relay.begin, 3);
+  EXPECT_DOUBLE_EQ(relay.end, 6.5);
+  EXPECT_TRUE(relay.awaitsEnd);
+  const CriticalPath path = criticalPath(prediction);
+  ASSERT_EQ(path.steps.size(), 3u);
+  EXPECT_EQ(path.steps[2].cause, Cause::Message);
+  ASSERT_EQ(path.parts.size(), 3u);
+  EXPECT_DOUBLE_EQ(path.parts[0].time, 4); // the first link
+  EXPECT_DOUBLE_EQ(path.parts[1].time, 3);
+  EXPECT_EQ(path.parts[1].kind, PartKind::Latency);
+  EXPECT_DOUBLE_EQ(path.parts[2].time, 0.5);
 }
 
 TEST(Engine, SharesAPort) {
@@ -156,6 +150,17 @@ TEST(Engine, ReportsErrors) {
             "the costs of topology 't' are too large: the time is not a finite number");
   EXPECT_EQ(program.simulate(parse(R"("ranks": 2, "switches": [{}])"), 1 << 20, prediction, 1024),
             "the call has 2048 steps in all tiles, but at most 100 can be recorded; choose a smaller size");
+}
+
+/// The capacity of a trunk is above 0, even if it is too small for a floating-point number.
+TEST(Engine, HasNoCapacityOfZero) {
+  const Compiled program("program p implements broadcast(ranks = 3, root = 0, chunks = 1, inplace = true) {\n"
+                         "  chunk(0, input, 0).copy(0, output, 0).copy(2, output, 0).copy(1, output, 0);\n}\n");
+  Prediction prediction;
+  const topology::Topology topology = parse(R"("ranks": 3, "switches": [{"beta": 1e308, "bandwidth": 1000000,
+    "trunk": {"ports": 2, "bandwidth": 1}}])");
+  EXPECT_EQ(program.simulate(topology, 1000, prediction),
+            "the costs of topology 't' are too large: the time is not a finite number");
 }
 
 /// A link can be in any number of bounds.

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Calibration.h"
+#include "Input.h"
+#include "core/Layout.h"
+#include "gc3/Topology/Families.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ThreadPool.h"
+#include <algorithm>
+#include <cmath>
+
+namespace gc3::sim {
+
+/// Where a constant without a figure begins.
+constexpr double StartOfTime = 0.1, StartOfGrain = 4096, StartOfRate = 30, StartOfMemory = 1000;
+
+static double startOf(const simulate::Constant &constant) {
+  if (constant.isRate)
+    return std::isfinite(constant.value) ? constant.value : constant.name == "memory" ? StartOfMemory : StartOfRate;
+  if (constant.value > 0)
+    return constant.value;
+  return llvm::StringRef(constant.name).endswith(".grain") ? StartOfGrain : StartOfTime;
+}
+
+std::string Calibration::readPrograms(bool &isPrinted) {
+  for (const std::string &path : line.inputs) {
+    File &file = files.emplace_back();
+    file.programs = std::make_unique<Programs>(path, line.defines);
+    std::string error;
+    if (!file.programs->read(error)) {
+      isPrinted = error.empty();
+      return error.empty() ? path : error;
+    }
+    file.groups = std::make_unique<Groups>(file.programs->bundle());
+    if (std::string problem = file.groups->find(line.collective, ""); !problem.empty())
+      return path + ": " + problem;
+  }
+  return {};
+}
+
+/// Returns the program that a row names, or that serves its size. Returns null if there is none.
+const core::Program *Calibration::findProgram(const Measured &measured) const {
+  for (const File &file : files)
+    for (const Group &group : file.groups->all()) {
+      const bundle::fbs::Program &first = file.groups->program(group.programs[0]).info();
+      if ((measured.ranks != 0 && measured.ranks != first.ranks()) ||
+          (!measured.collective.empty() && measured.collective != group.label &&
+           measured.collective != first.collective()->string_view()))
+        continue;
+      if (measured.program.empty()) {
+        if (const auto index = file.groups->select(group, measured.bytes))
+          return &file.groups->program(*index);
+        continue;
+      }
+      for (uint32_t index : group.programs)
+        if (file.groups->program(index).info().name()->string_view() == measured.program)
+          return &file.groups->program(index);
+    }
+  return nullptr;
+}
+
+/// Returns the type with this name, or nothing.
+static std::optional<core::ElementType> typeOf(const std::string &name) {
+  for (unsigned i = 0; i < core::elementTypeCount; ++i)
+    if (name == core::elementTypeName(static_cast<core::ElementType>(i)))
+      return static_cast<core::ElementType>(i);
+  return {};
+}
+
+std::string Calibration::addRow(const Measured &measured) {
+  const core::Program *program = findProgram(measured);
+  const std::string place = std::to_string(measured.bytes) + " bytes" +
+                            (measured.program.empty() ? "" : " of '" + measured.program + "'") +
+                            (measured.ranks == 0 ? "" : " on " + std::to_string(measured.ranks) + " ranks");
+  if (!program)
+    return "no program for the row of " + place;
+  const std::optional<core::ElementType> type = typeOf(measured.type);
+  if (!type)
+    return "the row of " + place + " has the unknown data type '" + measured.type + "'";
+  const uint32_t ranks = program->ranks();
+  const bool isSeveral = ranks > base.ranks && base.network && ranks % base.ranks == 0;
+  if (ranks != base.ranks && !isSeveral)
+    return "the row of " + place + " has " + std::to_string(ranks) + " ranks, but topology '" + base.name + "' has " +
+           std::to_string(base.ranks);
+  CallOptions options;
+  options.minBytes = options.maxBytes = measured.bytes, options.type = *type;
+  const std::vector<uint64_t> counts = countsOf(*program, options);
+  if (counts.empty())
+    return "the row of " + place + " has no elements";
+  const double own = program->info().in_place() ? measured.inPlace : measured.outOfPlace;
+  const double time = own > 0 ? own : std::max(measured.inPlace, measured.outOfPlace);
+  rows.push_back({program, *type, measured.bytes, counts[0], ranks / base.ranks, time});
+  return {};
+}
+
+std::string Calibration::readRows() {
+  std::string problem;
+  const auto text = driver::readInput(line.fit, driver::mostStreamedText, problem);
+  if (!text)
+    return "cannot read '" + line.fit + "': " + problem;
+  std::vector<Measured> measured;
+  if (problem = readResults(text->getBuffer(), measured); !problem.empty())
+    return line.fit + ": " + problem;
+  for (const Measured &each : measured) {
+    if (!each.machine.empty() && each.machine != base.name) {
+      ++skipped;
+      continue;
+    }
+    if (problem = addRow(each); !problem.empty())
+      return line.fit + ": " + problem;
+  }
+  return rows.empty() ? line.fit + ": no row is for topology '" + base.name + "'" : "";
+}
+
+topology::Topology Calibration::withValues(const std::vector<double> &chosen) const {
+  topology::Topology topology = base;
+  for (size_t i = 0; i < constants.size(); ++i)
+    simulate::setConstant(topology, constants[i].name, chosen[i]);
+  return topology;
+}
+
+/// Predicts all rows, several at a time.
+std::string Calibration::predict(const std::vector<double> &chosen, std::vector<double> &times) const {
+  const topology::Topology single = withValues(chosen);
+  std::map<uint32_t, topology::Topology> topologies; // by number of machines
+  for (const Row &row : rows)
+    if (topologies.count(row.machines) == 0)
+      topologies.emplace(row.machines, row.machines == 1 ? single : joinByNetwork(single, row.machines));
+  std::map<uint32_t, simulate::Fabric> fabrics;
+  for (const auto &[machines, topology] : topologies)
+    fabrics.try_emplace(machines, topology);
+  times.assign(rows.size(), 0);
+  std::vector<std::string> problems(rows.size());
+  llvm::ThreadPool threads;
+  const size_t stride = threads.getThreadCount();
+  for (size_t first = 0; first < stride; ++first)
+    threads.async([&, first] {
+      for (size_t i = first; i < rows.size(); i += stride) {
+        const Row &row = rows[i];
+        CallOptions options = line;
+        options.type = row.type;
+        simulate::Prediction prediction;
+        problems[i] =
+            simulate::simulate(callOf(*row.program, row.count, options), fabrics.at(row.machines), {}, prediction);
+        times[i] = prediction.time;
+      }
+    });
+  threads.wait();
+  for (const std::string &problem : problems)
+    if (!problem.empty())
+      return problem;
+  return {};
+}
+
+/// Takes the constants that the command line names, or all.
+std::string Calibration::chooseConstants() {
+  const std::vector<simulate::Constant> all = simulate::constantsOf(base);
+  if (line.fitConstants.empty()) {
+    constants = all;
+    return {};
+  }
+  for (const std::string &name : line.fitConstants) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto &each) { return each.name == name; });
+    if (found == all.end()) {
+      std::string names;
+      for (const simulate::Constant &each : all)
+        names += (names.empty() ? "" : ", ") + each.name;
+      return "topology '" + base.name + "' has no constant '" + name + "'; the constants are " + names;
+    }
+    constants.push_back(*found);
+  }
+  return {};
+}
+
+std::string Calibration::describe(const simulate::Indistinct &one) const {
+  const std::string &name = constants[one.constant].name;
+  if (one.from.empty())
+    return "no time depends on " + name;
+  std::vector<std::string> names;
+  for (uint32_t i : one.from)
+    names.push_back(constants[i].name);
+  return "the rows can't distinguish " + name + " from " + llvm::join(names, ", ");
+}
+
+/// Finds the constants that the rows can't determine. It is an error if the command line names one of them; otherwise
+/// they keep their values.
+std::string Calibration::keepDistinct() {
+  std::vector<simulate::Indistinct> found;
+  for (const simulate::Constant &each : constants)
+    values.push_back(startOf(each));
+  std::string problem = findIndistinct([this](const auto &v, auto &times) { return predict(v, times); }, values, found);
+  if (!problem.empty())
+    return problem;
+  for (const simulate::Indistinct &one : found)
+    notFitted.push_back(describe(one));
+  if (!line.fitConstants.empty())
+    return notFitted.empty() ? "" : notFitted.front() + "; fit fewer constants, or more rows";
+  for (auto one = found.rbegin(); one != found.rend(); ++one) {
+    constants.erase(constants.begin() + one->constant);
+    values.erase(values.begin() + one->constant);
+  }
+  return constants.empty() ? "the rows determine no constant" : "";
+}
+
+std::string Calibration::run(bool &isPrinted) {
+  std::string problem = readPrograms(isPrinted);
+  if (problem.empty())
+    problem = readRows();
+  if (problem.empty())
+    problem = predict({}, before);
+  if (problem.empty())
+    problem = chooseConstants();
+  if (problem.empty())
+    problem = keepDistinct();
+  if (!problem.empty())
+    return problem;
+  std::vector<double> measured;
+  for (const Row &row : rows)
+    measured.push_back(row.measured);
+  return simulate::fit([this](const auto &v, auto &times) { return predict(v, times); }, measured, values, after);
+}
+
+} // namespace gc3::sim

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Calls.h"
+#include "core/Layout.h"
+#include "cuda/Options.h"
+#include <algorithm>
+
+namespace gc3::sim {
+
+simulate::Call callOf(const core::Program &program, uint64_t count, const CallOptions &options) {
+  const auto protocol = static_cast<kernel::Protocol>(program.info().protocol());
+  cuda::SlotNeeds needs;
+  needs.add(program);
+  std::vector<uint64_t> incoming(program.ranks()); // connections by receiving rank
+  for (uint32_t rank = 0; rank < program.ranks(); ++rank)
+    for (uint32_t i = program.firstThreadBlock(rank); i < program.firstThreadBlock(rank + 1); ++i)
+      incoming[rank] += program.incoming(i) != core::Program::none;
+  needs.connections = *std::max_element(incoming.begin(), incoming.end());
+  cuda::Options choices;
+  choices.tuning[static_cast<size_t>(protocol)] = {options.slots, options.slotBytes, 0};
+  return {program, cuda::chooseSlots(protocol, needs, choices), count,
+          static_cast<uint32_t>(core::elementSize(options.type))};
+}
+
+std::vector<uint64_t> countsOf(const core::Program &program, const CallOptions &options) {
+  constexpr uint64_t probe = 1 << 20;
+  std::vector<uint64_t> counts;
+  const std::optional<uint64_t> largest = core::callBytes(program, probe, core::elementSize(options.type));
+  if (!largest || *largest == 0)
+    return counts;
+  for (uint64_t bytes = options.minBytes; bytes <= options.maxBytes;) {
+    const auto count =
+        static_cast<uint64_t>(static_cast<long double>(bytes) * probe / static_cast<long double>(*largest));
+    if (counts.empty() || counts.back() != count)
+      counts.push_back(count);
+    const uint64_t next = options.stepBytes ? bytes + options.stepBytes : std::max<uint64_t>(bytes, 1) * options.factor;
+    if (next <= bytes)
+      break;
+    bytes = next;
+  }
+  return counts;
+}
+
+} // namespace gc3::sim

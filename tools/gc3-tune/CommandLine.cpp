@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Defines the options, and checks which options can be combined. Sizes have the options of gc3-run.
+#include "CommandLine.h"
+#include "gc3/Common/Size.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <set>
+
+namespace gc3::tune {
+
+namespace {
+
+namespace cl = llvm::cl;
+
+/// The options live only during the parse; none is global.
+struct Table {
+  cl::OptionCategory programs{"Candidates"};
+  cl::OptionCategory times{"Times"};
+  cl::OptionCategory choice{"Choice"};
+  cl::OptionCategory output{"Output"};
+
+  cl::list<std::string> inputs{cl::Positional, cl::desc("FILES"), cl::cat(programs)};
+  cl::list<std::string> defines{"D", cl::desc("Set a param of programs in .gc3 files; a knob then has this value only"),
+                                cl::value_desc("name=value"), cl::Prefix, cl::cat(programs)};
+  cl::list<std::string> includes{"I", cl::desc("Also search this folder for imports"), cl::value_desc("folder"),
+                                 cl::Prefix, cl::cat(programs)};
+  cl::opt<unsigned> mostCandidates{"most-candidates", cl::desc("Most combinations of knobs (default 1000)"),
+                                   cl::value_desc("n"), cl::init(1000), cl::cat(programs)};
+  cl::opt<unsigned> maxThreadBlocks{"max-threadblocks", cl::desc("Thread blocks per rank (default 108)"),
+                                    cl::value_desc("n"), cl::init(108), cl::cat(programs)};
+  cl::opt<unsigned> jobs{"jobs", cl::desc("Threads that compile and simulate (default one for each processor)"),
+                         cl::value_desc("n"), cl::init(0), cl::cat(programs)};
+
+  cl::opt<std::string> topology{"topology",
+                                cl::desc("The machine: a name that --list-topologies lists, or a file FILE.json"),
+                                cl::value_desc("name"), cl::cat(times)};
+  cl::opt<bool> listTopologies{"list-topologies", cl::desc("List the names of topologies, and end"), cl::cat(times)};
+  cl::opt<std::string> measure{"measure", cl::desc("Measure the times on this machine: host or cuda"),
+                               cl::value_desc("backend"), cl::cat(times)};
+  cl::opt<unsigned> rounds{"rounds", cl::desc("Measurements of each call, of which the shortest counts (default 3)"),
+                           cl::value_desc("n"), cl::init(3), cl::cat(times)};
+  cl::opt<std::string> minBytes{"b", cl::desc("Smallest size (default 1KiB)"), cl::value_desc("size"), cl::init("1KiB"),
+                                cl::cat(times)};
+  cl::alias minAlias{"minbytes", cl::desc("Alias for -b"), cl::aliasopt(minBytes), cl::cat(times)};
+  cl::opt<std::string> maxBytes{"e", cl::desc("Largest size (default 1GiB)"), cl::value_desc("size"), cl::init("1GiB"),
+                                cl::cat(times)};
+  cl::alias maxAlias{"maxbytes", cl::desc("Alias for -e"), cl::aliasopt(maxBytes), cl::cat(times)};
+  cl::opt<unsigned> factor{"f", cl::desc("Sizes grow by this factor, at least 2 (default 2)"), cl::value_desc("n"),
+                           cl::init(2), cl::cat(times)};
+  cl::alias factorAlias{"stepfactor", cl::desc("Alias for -f"), cl::aliasopt(factor), cl::cat(times)};
+  cl::opt<std::string> type{"d", cl::desc("Data type, as in gc3-run (default float)"), cl::value_desc("type"),
+                            cl::init("float"), cl::cat(times)};
+  cl::alias typeAlias{"datatype", cl::desc("Alias for -d"), cl::aliasopt(type), cl::cat(times)};
+
+  cl::opt<unsigned> most{"programs", cl::desc("Most programs of a collective in the bundle (default 4)"),
+                         cl::value_desc("n"), cl::init(4), cl::cat(choice)};
+  cl::opt<std::string> within{"within", cl::desc("Permit this loss against the best candidate of a size (default 2%)"),
+                              cl::value_desc("percent"), cl::init("2%"), cl::cat(choice)};
+  cl::opt<std::string> baseline{"baseline", cl::desc("nccl: leave sizes to NCCL where its cost model is faster"),
+                                cl::value_desc("name"), cl::cat(choice)};
+
+  cl::opt<std::string> bundle{"o", cl::desc("Write the bundle here"), cl::value_desc("file"), cl::cat(output)};
+  cl::opt<std::string> json{"json",
+                            cl::desc("Write all times and the ranges here as JSON, too; - is standard output, without "
+                                     "the table"),
+                            cl::value_desc("file"), cl::cat(output)};
+  cl::opt<std::string> report{"report", cl::desc("Write a web page with plots of times and speed-ups"),
+                              cl::value_desc("file"), cl::cat(output)};
+  cl::opt<bool> quiet{"q", cl::desc("Print no table"), cl::cat(output)};
+  cl::alias quietAlias{"quiet", cl::desc("Alias for -q"), cl::aliasopt(quiet), cl::cat(output)};
+};
+
+bool reject(const std::string &message) {
+  llvm::errs() << "gc3-tune: " << message << '\n';
+  return false;
+}
+
+bool readSize(const cl::opt<std::string> &option, uint64_t &size) {
+  if (option.getNumOccurrences() == 0)
+    return true;
+  const std::optional<uint64_t> parsed = common::parseSize(option);
+  if (!parsed)
+    return reject("-" + option.ArgStr.str() + " must be a size, not '" + option + "'");
+  size = *parsed;
+  return true;
+}
+
+bool readType(const std::string &name, core::ElementType &type) {
+  for (unsigned i = 0; i < core::elementTypeCount; ++i)
+    if (name == core::elementTypeName(static_cast<core::ElementType>(i))) {
+      type = static_cast<core::ElementType>(i);
+      return true;
+    }
+  return reject("unknown data type '" + name + "'");
+}
+
+bool readDefines(const Table &table, CommandLine &line) {
+  for (const std::string &define : table.defines) {
+    const size_t equals = define.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      return reject("-D must be name=value, not '" + define + "'");
+    line.defines.push_back({define.substr(0, equals), define.substr(equals + 1)});
+  }
+  return true;
+}
+
+/// Reads a percentage, with or without its sign.
+bool readWithin(llvm::StringRef text, double &within) {
+  const llvm::StringRef number = text.endswith("%") ? text.drop_back() : text;
+  if (number.getAsDouble(within) || !std::isfinite(within) || within < 0)
+    return reject("--within must be a percentage of at least 0, not '" + text.str() + "'");
+  within /= 100;
+  return true;
+}
+
+bool readTiming(const std::string &text, Timing &timing) {
+  if (text.empty())
+    return true;
+  if (text != "host" && text != "cuda")
+    return reject("--measure must be host or cuda, not '" + text + "'");
+  timing = text == "host" ? Timing::Host : Timing::Cuda;
+  return true;
+}
+
+bool checkNumbers(const Table &table) {
+  const std::pair<const cl::opt<unsigned> *, unsigned> least[] = {{&table.mostCandidates, 1},
+                                                                  {&table.maxThreadBlocks, 1},
+                                                                  {&table.rounds, 1},
+                                                                  {&table.factor, 2},
+                                                                  {&table.most, 1}};
+  for (const auto &[option, smallest] : least)
+    if (*option < smallest)
+      return reject((option->ArgStr.size() > 1 ? "--" : "-") + option->ArgStr.str() + " must be at least " +
+                    std::to_string(smallest));
+  if (table.most > 64)
+    return reject("--programs must be at most 64");
+  return true;
+}
+
+bool checkFiles(const Table &table) {
+  std::set<std::string> paths;
+  for (const std::string *path : {&table.bundle.getValue(), &table.json.getValue(), &table.report.getValue()})
+    if (!path->empty() && !paths.insert(*path).second)
+      return reject("-o, --json and --report must be different files");
+  return true;
+}
+
+bool check(const Table &table) {
+  if (table.listTopologies)
+    return true;
+  if (table.inputs.empty())
+    return reject("FILES are missing; see gc3-tune --help");
+  if (table.bundle.empty())
+    return reject("-o is missing");
+  if (!table.baseline.empty() && table.baseline != "nccl")
+    return reject("--baseline must be nccl, not '" + table.baseline + "'");
+  if (table.topology.empty() && (table.measure.empty() || !table.baseline.empty()))
+    return reject("--topology is missing; --list-topologies lists some");
+  if (!table.topology.empty() && !table.measure.empty() && table.baseline.empty())
+    return reject("--topology has no effect with --measure unless there is a --baseline");
+  if (table.rounds.getNumOccurrences() != 0 && table.measure.empty())
+    return reject("--rounds needs --measure");
+  return checkNumbers(table) && checkFiles(table);
+}
+
+} // namespace
+
+std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
+  Table table;
+  cl::SetVersionPrinter([](llvm::raw_ostream &out) { out << "gc3-tune " GC3_TUNE_VERSION "\n"; });
+  cl::HideUnrelatedOptions({&table.programs, &table.times, &table.choice, &table.output});
+  CommandLine line;
+  if (!cl::ParseCommandLineOptions(
+          argc, argv,
+          "gc3-tune: makes a bundle of the fastest programs for each range of sizes\n\n"
+          "FILES are .gc3 programs, whose knobs (params that list their values) make the candidates, or programs in "
+          "other formats that gc3c reads.\n"
+          "Sizes are bytes of the larger of one rank's input and output; K M G and KiB MiB GiB are powers of 1024, "
+          "KB MB GB of 1000.\n\n"
+          "Exit status: 0 success, 1 an error, after which no output has changed, 2 wrong command line.\n",
+          &llvm::errs()) ||
+      !check(table) || !readSize(table.minBytes, line.minBytes) || !readSize(table.maxBytes, line.maxBytes) ||
+      !readType(table.type, line.type) || !readDefines(table, line) || !readWithin(table.within, line.within) ||
+      !readTiming(table.measure, line.timing))
+    return {};
+  line.inputs = table.inputs, line.includeDirs = table.includes;
+  line.mostCandidates = table.mostCandidates, line.maxThreadBlocks = table.maxThreadBlocks;
+  line.topology = table.topology, line.rounds = table.rounds, line.factor = table.factor;
+  line.againstNccl = !table.baseline.empty(), line.programs = table.most, line.jobs = table.jobs;
+  line.output = table.bundle, line.json = table.json, line.report = table.report;
+  line.listTopologies = table.listTopologies, line.quiet = table.quiet || table.json == "-";
+  return line;
+}
+
+} // namespace gc3::tune

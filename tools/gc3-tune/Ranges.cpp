@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Ranges.h"
+#include <cmath>
+
+namespace gc3::tune {
+
+/// Returns the number of elements from which on the second range's server is faster, found by bisection. The result is
+/// between the last size of `first` and the first size of `second`.
+static uint64_t findCrossover(const Timer &timer, const Contest &contest, const Range &first, const Range &second) {
+  uint64_t low = contest.counts[first.end - 1], high = contest.counts[second.begin];
+  while (high - low > 1 && static_cast<double>(high) > 1.02 * static_cast<double>(low)) {
+    const auto middle =
+        static_cast<uint64_t>(std::sqrt(static_cast<double>(std::max<uint64_t>(low, 1)) * static_cast<double>(high)));
+    const uint64_t count = std::min(std::max(middle, low + 1), high - 1);
+    const bool isFaster = timer.at(contest, second.candidate, count) < timer.at(contest, first.candidate, count);
+    (isFaster ? high : low) = count;
+  }
+  return high;
+}
+
+void chooseRanges(const CommandLine &line, const Timer &timer, Contest &contest) {
+  contest.choice = choose(contest.table, line.programs, line.within);
+  uint64_t begin = 0;
+  for (const Range &range : contest.choice.ranges) {
+    const bool isLast = range.end == contest.table.sizes;
+    const uint64_t end =
+        isLast ? ir::ProgramInfo::NoLimit : timer.bytesOf(contest, findCrossover(timer, contest, range, *(&range + 1)));
+    contest.servings.push_back({range.candidate, "", begin, end});
+    begin = end;
+  }
+}
+
+const Serving &Contest::servingOf(uint32_t size) const {
+  size_t i = 0;
+  while (choice.ranges[i].end <= size)
+    ++i;
+  return servings[i];
+}
+
+} // namespace gc3::tune

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Timing.h"
+#include "Version.h"
+#include "core/Layout.h"
+#include "gc3/Emit/Bundle.h"
+#include "llvm/Support/ThreadPool.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gc3::tune {
+
+static constexpr double NoTime = std::numeric_limits<double>::infinity();
+
+Timer::Timer(const CommandLine &line, Candidates &candidates, const topology::Topology *topology)
+    : line(line), candidates(candidates) {
+  calls.minBytes = line.minBytes, calls.maxBytes = line.maxBytes, calls.factor = line.factor, calls.type = line.type;
+  if (!topology)
+    return;
+  fabric.emplace(*topology);
+  nccl = simulate::findNcclSystem(*topology);
+}
+
+std::string Timer::open() {
+  std::vector<emit::VerifiedProgram> all;
+  for (const Candidate &each : candidates.all())
+    all.push_back({&each.program, each.verdict.proven, each.verdict.minSlots, each.verdict.wholeSlots});
+  bytes = emit::writeBundle(all, driver::version());
+  if (auto status = bundle::BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(file); !status.ok())
+    return status.message;
+  groups.emplace(*file);
+  return groups->find("", "");
+}
+
+std::string Timer::prepare(const sim::Group &group, Contest &contest) const {
+  const core::Program &first = groups->program(group.programs[0]);
+  contest.label = group.label, contest.root = group.root, contest.ranks = first.ranks();
+  contest.candidates = group.programs;
+  contest.counts = countsOf(first, calls);
+  for (uint64_t count : contest.counts) {
+    const std::optional<uint64_t> size = core::callBytes(first, count, core::elementSize(line.type));
+    if (!size)
+      return "a buffer of " + contest.label + " exceeds the address space";
+    contest.sizes.push_back(*size);
+  }
+  if (contest.counts.empty())
+    return "-b and -e leave no size for " + contest.label;
+  contest.table.sizes = static_cast<uint32_t>(contest.counts.size());
+  contest.table.candidates = static_cast<uint32_t>(contest.candidates.size());
+  contest.table.times.assign(size_t(contest.table.sizes) * contest.table.candidates, NoTime);
+  return {};
+}
+
+std::string Timer::simulate(uint32_t candidate, uint64_t count, double &time) const {
+  simulate::Prediction prediction;
+  std::string problem = simulate::simulate(callOf(groups->program(candidate), count, calls), *fabric, {}, prediction);
+  time = problem.empty() ? prediction.time : NoTime;
+  return problem;
+}
+
+/// Simulates all calls of a contest, several candidates at a time.
+void Timer::simulateAll(Contest &contest) {
+  std::vector<std::string> problems(contest.candidates.size());
+  {
+    llvm::ThreadPool threads(llvm::hardware_concurrency(line.jobs));
+    for (uint32_t i = 0; i < contest.candidates.size(); ++i)
+      threads.async([this, &contest, &problems, i] {
+        double *times = contest.table.times.data() + size_t(i) * contest.table.sizes;
+        for (uint32_t size = 0; size < contest.table.sizes && problems[i].empty(); ++size)
+          problems[i] = simulate(contest.candidates[i], contest.counts[size], times[size]);
+        if (!problems[i].empty())
+          std::fill(times, times + contest.table.sizes, NoTime);
+      });
+    threads.wait();
+  }
+  for (uint32_t i = 0; i < problems.size(); ++i)
+    if (!problems[i].empty())
+      candidates.drop(contest.candidates[i], problems[i]);
+}
+
+void Timer::timeBaseline(Contest &contest) const {
+  for (uint64_t size : contest.sizes) {
+    const auto choice = chooseNccl(nccl, file->program(contest.candidates[0]).collective()->string_view(), size);
+    contest.table.baseline.push_back(choice ? choice->time : NoTime);
+    contest.baselineNames.push_back(choice ? std::string(name(choice->algorithm)) + " " +
+                                                 std::string(topology::ProtocolNames[choice->protocol])
+                                           : "");
+  }
+}
+
+/// Returns an error text if nothing can run some size.
+std::string Timer::checkTimes(const Contest &contest) const {
+  for (uint32_t size = 0; size < contest.table.sizes; ++size)
+    if (!std::isfinite(contest.table.best(size)))
+      return "no candidate for " + contest.label + " has a time at " + std::to_string(contest.sizes[size]) +
+             " bytes; the first reason: " + candidates.dropped().back().reason;
+  return {};
+}
+
+std::string Timer::run(std::vector<Contest> &contests) {
+  if (std::string problem = open(); !problem.empty())
+    return problem;
+  for (const sim::Group &group : groups->all())
+    if (std::string problem = prepare(group, contests.emplace_back()); !problem.empty())
+      return problem;
+  if (line.timing == Timing::Simulator)
+    for (Contest &contest : contests)
+      simulateAll(contest);
+  else if (std::string problem = measureAll(contests); !problem.empty())
+    return problem;
+  for (Contest &contest : contests) {
+    if (line.againstNccl)
+      timeBaseline(contest);
+    if (std::string problem = checkTimes(contest); !problem.empty())
+      return problem;
+  }
+  return {};
+}
+
+uint64_t Timer::bytesOf(const Contest &contest, uint64_t count) const {
+  return *core::callBytes(groups->program(contest.candidates[0]), count, core::elementSize(line.type));
+}
+
+/// Returns the value at `count` between two measured points, on a line in a plot with logarithmic axes.
+static double interpolate(const Contest &contest, uint32_t candidate, uint64_t count) {
+  const auto next = std::lower_bound(contest.counts.begin(), contest.counts.end(), count);
+  const auto i = static_cast<uint32_t>(next - contest.counts.begin());
+  if (*next == count || i == 0)
+    return contest.table.at(candidate, i);
+  const double begin = std::log(std::max<double>(static_cast<double>(contest.counts[i - 1]), 1));
+  const double end = std::log(static_cast<double>(contest.counts[i]));
+  const double part = (std::log(static_cast<double>(count)) - begin) / (end - begin);
+  return std::exp((1 - part) * std::log(contest.table.at(candidate, i - 1)) +
+                  part * std::log(contest.table.at(candidate, i)));
+}
+
+double Timer::at(const Contest &contest, uint32_t candidate, uint64_t count) const {
+  if (candidate == TimeTable::Baseline) {
+    const auto choice =
+        chooseNccl(nccl, file->program(contest.candidates[0]).collective()->string_view(), bytesOf(contest, count));
+    return choice ? choice->time : NoTime;
+  }
+  if (line.timing != Timing::Simulator)
+    return interpolate(contest, candidate, count);
+  double time = NoTime;
+  simulate(contest.candidates[candidate], count, time);
+  return time;
+}
+
+} // namespace gc3::tune

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// gc3-tune: makes a bundle of the fastest programs. Compiles and proves the candidates, times them, chooses, writes.
+#include "Output.h"
+#include "Ranges.h"
+#include "ReadTopology.h"
+#include "Results.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace gc3;
+using namespace gc3::tune;
+
+static int fail(const std::string &message) {
+  llvm::errs() << "gc3-tune: error: " << message << '\n';
+  return 1;
+}
+
+/// Writes all outputs, or none. Returns an error text, or an empty string.
+static std::string write(const CommandLine &line, const Candidates &candidates, const std::vector<Contest> &contests) {
+  const std::string bundle = bundleOf(candidates, contests);
+  const std::string json = line.json.empty() ? "" : jsonOf(line, candidates, contests);
+  std::string page;
+  if (!line.report.empty()) {
+    llvm::raw_string_ostream out(page);
+    report::writePage(out, pageOf(line, candidates, contests));
+    out.flush();
+  }
+  llvm::SmallVector<driver::OutputFile, 3> files = {{line.output, bundle}};
+  if (!line.json.empty())
+    files.push_back({line.json, json});
+  if (!line.report.empty())
+    files.push_back({line.report, page});
+  for (const driver::OutputFile &file : files)
+    for (const std::string &input : line.inputs)
+      if (driver::sameFile(file.path, input))
+        return "'" + file.path + "' is an input; write to another file";
+  if (std::optional<driver::WriteFailure> failure = driver::writeOutputs(files))
+    return "cannot write '" + failure->path + "': " + failure->problem;
+  return {};
+}
+
+/// Returns an error text if the bundle would have no program.
+static std::string checkPrograms(const std::vector<Contest> &contests) {
+  for (const Contest &contest : contests)
+    for (const Serving &serving : contest.servings)
+      if (serving.candidate != TimeTable::Baseline)
+        return {};
+  return "no candidate is faster than NCCL's model by more than --within permits, so the bundle would be empty";
+}
+
+static int run(const CommandLine &line) {
+  std::string error;
+  std::optional<topology::Topology> topology;
+  if (!line.topology.empty() &&
+      !(topology = driver::readTopology(line.topology, error, topology::SwitchLinks::NoNetwork)))
+    return fail(error);
+  if (topology)
+    if (const std::string warning = findInconsistentBeta(*topology); !warning.empty())
+      llvm::errs() << "gc3-tune: warning: " << warning << '\n';
+  Candidates candidates(line);
+  if (std::string problem = candidates.compile(); !problem.empty())
+    return fail(problem);
+  Timer timer(line, candidates, topology ? &*topology : nullptr);
+  std::vector<Contest> contests;
+  if (std::string problem = timer.run(contests); !problem.empty())
+    return fail(problem);
+  for (Contest &contest : contests)
+    chooseRanges(line, timer, contest);
+  nameServings(candidates, contests);
+  std::string problem = checkPrograms(contests);
+  if (problem.empty())
+    problem = write(line, candidates, contests);
+  if (!problem.empty())
+    return fail(problem);
+  if (!line.quiet)
+    printTable(llvm::outs(), line, candidates, contests);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM initialise(argc, argv);
+  const std::optional<CommandLine> line = parseCommandLine(argc, argv);
+  if (!line)
+    return 2;
+  if (line->listTopologies) {
+    driver::listTopologies();
+    return 0;
+  }
+  try {
+    return run(*line);
+  } catch (const std::exception &problem) { // out of memory
+    return fail(problem.what());
+  }
+}
