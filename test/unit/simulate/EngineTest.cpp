@@ -84,20 +84,20 @@ TEST(Engine, SendsOverTheNetworkAfterTheStep) {
   const Compiled program(oneMessage);
   const topology::Topology topology = parse(R"("ranks": 2, "switches": [{"kind": "network", "alpha": 2, "beta": 10}],
     "costs": {"simple": {"copy": 10}})");
-  // A copy to the sender's slot, the put, the notice, and at the receiver another copy. The call ends when the slot is
-  // returned, which the model counts from the arrival: the receiver's copy takes less time.
-  EXPECT_DOUBLE_EQ(program.time(topology, 1024), 0.1024 + 0.01024 + 2 + 2);
+  // A copy to the sender's slot, the put, the notice, and at the receiver another copy. The call ends when the sender
+  // notices that the slot is free again.
+  EXPECT_DOUBLE_EQ(program.time(topology, 1024), 0.1024 + 0.01024 + 2 + 0.1024 + 2);
   Prediction prediction;
   ASSERT_EQ(program.simulate(topology, 1024, prediction), "");
-  const CriticalPath path = criticalPath(prediction); // the receiver's step is not part of it
-  ASSERT_EQ(path.steps.size(), 1u);
+  const CriticalPath path = criticalPath(prediction);
+  ASSERT_EQ(path.steps.size(), 2u);
   EXPECT_EQ(path.steps[0].cause, Cause::Launch);
-  ASSERT_EQ(path.parts.size(), 3u);
-  EXPECT_EQ(path.parts[0].kind, PartKind::End);
-  EXPECT_DOUBLE_EQ(path.parts[0].time, 4);
-  EXPECT_EQ(path.parts[1].kind, PartKind::Block);
-  EXPECT_DOUBLE_EQ(path.parts[1].time, 0.1024);
-  EXPECT_EQ(path.parts[2].kind, PartKind::Resource);
+  EXPECT_EQ(path.steps[1].cause, Cause::Message);
+  ASSERT_EQ(path.parts.size(), 4u);
+  EXPECT_DOUBLE_EQ(path.parts[0].time + path.parts[1].time, 4); // the latency, and the end
+  EXPECT_EQ(path.parts[2].kind, PartKind::Block);
+  EXPECT_DOUBLE_EQ(path.parts[2].time, 0.2048);
+  EXPECT_EQ(path.parts[3].kind, PartKind::Resource);
 }
 
 /// Under LL, a step can end long after its own transfer, with its message. It has begun before, and other steps may
