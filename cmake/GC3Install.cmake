@@ -2,7 +2,7 @@
 #   runtime      the shared library, and the plugin that it opens for messages between nodes
 #   nccl         the NCCL interposers: libraries that applications load before NCCL, or in its place
 #   development  the header, the CMake package, pkg-config's file
-#   tools        gc3c, gc3-run, gc3-sim, gc3-synth, manual pages, documentation
+#   tools        gc3c, gc3-run, gc3-sim, gc3-synth, gc3-tune, manual pages, documentation
 # The CMake package still works if the installed tree is moved, and if the tools are missing.
 include(CMakePackageConfigHelpers)
 
@@ -28,7 +28,7 @@ endif()
 
 install(TARGETS gc3-run DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
 if(GC3_COMPILER)
-  install(TARGETS gc3-sim DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
+  install(TARGETS gc3-sim gc3-tune DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
   install(TARGETS gc3c EXPORT gc3CompilerTargets DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
   install(EXPORT gc3CompilerTargets NAMESPACE gc3:: DESTINATION "${GC3_INSTALL_CMAKE}" COMPONENT tools)
 endif()

@@ -55,7 +55,8 @@ gc3-run runs bundles on the host, and checks every element.")
 if(GC3_COMPILER)
   string(APPEND CPACK_DEBIAN_TOOLS_DESCRIPTION " gc3c compiles
 programs that say how chunks of data travel between GPUs into bundles, and
-proves that they do what their collective promises. gc3-sim predicts their times.")
+proves that they do what their collective promises. gc3-sim predicts their times.
+gc3-tune makes a bundle of the fastest ones.")
 endif()
 
 if(GC3_HAS_SYNTH)

@@ -14,7 +14,7 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.gc3_test_output
 
 config.environment["PATH"] = os.pathsep.join(
-    [os.path.dirname(tool) for tool in (config.gc3c, config.gc3_run, config.gc3_sim, config.gc3_synth) if tool]
+    [os.path.dirname(tool) for tool in (config.gc3c, config.gc3_run, config.gc3_sim, config.gc3_tune, config.gc3_synth) if tool]
     + [config.gc3_llvm_tools, config.environment["PATH"]]
 )
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):

@@ -125,7 +125,9 @@ std::vector<Range> Search::trace(uint32_t ranges) const {
 } // namespace
 
 double TimeTable::best(uint32_t size) const {
-  double shortest = baseline.empty() ? Impossible : baseline[size];
+  double shortest = Impossible;
+  if (!baseline.empty())
+    shortest = baseline[size];
   for (uint32_t candidate = 0; candidate < candidates; ++candidate)
     shortest = std::min(shortest, at(candidate, size));
   return shortest;

@@ -28,7 +28,7 @@ struct Contest {
   Choice choice;
   std::vector<Serving> servings; ///< ascending, over all sizes
 
-  /// Returns who serves the size with this index.
+  /// Returns the server of the size with this index.
   const Serving &servingOf(uint32_t size) const;
 };
 
