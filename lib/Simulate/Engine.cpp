@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Engine.h"
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -14,7 +15,7 @@ Engine::Engine(const Workload &workload, Events *recorded, bool exactly)
               workload.mostUses()),
       states(workload.blocks.size()), connections(workload.connections.size()),
       slotTimes(workload.connections.size() * workload.slots), completed(workload.blocks.size()),
-      stepEnds(workload.steps.size()), hasTransfer(workload.blocks.size() + workload.connections.size()) {}
+      recentEnds(workload.blocks.size()), hasTransfer(workload.blocks.size() + workload.connections.size()) {}
 
 /// Events at the same time are handled together, before rates are computed: many transfers of a symmetric program begin
 /// and end at once. Times that differ by rounding errors count as the same. If many transfers share capacities, events
@@ -68,6 +69,24 @@ void Engine::atLeast(uint32_t block, double time, Cause cause, uint64_t causedBy
     event->cause = cause, event->causedBy = causedBy;
 }
 
+/// Notes the end of the block's step. Forgets ends that all thread blocks can have noticed.
+void Engine::noteEnd(uint32_t block, double now) {
+  std::vector<StepEnd> &ends = recentEnds[block];
+  const auto isOld = [&](const StepEnd &end) { return end.time + work.waitTime <= now; };
+  const auto recent = std::partition_point(ends.begin(), ends.end(), isOld);
+  if (2 * (recent - ends.begin()) >= ends.end() - ends.begin()) // not at each step, because it moves the others
+    ends.erase(ends.begin(), recent);
+  ends.push_back({eventOf(block), now});
+}
+
+/// Returns the end of a block's step that has ended. Returns null if it ended so long ago that nothing waits for it.
+const Engine::StepEnd *Engine::recentEnd(uint32_t block, uint64_t event) const {
+  const std::vector<StepEnd> &ends = recentEnds[block];
+  const auto found =
+      std::partition_point(ends.begin(), ends.end(), [event](const StepEnd &end) { return end.event < event; });
+  return found != ends.end() && found->event == event ? &*found : nullptr;
+}
+
 bool Engine::awaitSteps(uint32_t block, const Step &step) {
   BlockState &state = states[block];
   for (; state.condition < step.waitCount; ++state.condition) {
@@ -79,8 +98,9 @@ bool Engine::awaitSteps(uint32_t block, const Step &step) {
       state.isListed = true;
       return false;
     }
-    const uint32_t awaited = other.firstStep + wait.step;
-    atLeast(block, stepEnds[awaited] + work.waitTime, Cause::Wait, state.tile * work.steps.size() + awaited);
+    const uint64_t awaited = state.tile * work.steps.size() + other.firstStep + wait.step;
+    if (const StepEnd *end = recentEnd(wait.block, awaited))
+      atLeast(block, end->time + work.waitTime, Cause::Wait, awaited);
   }
   return true;
 }
@@ -232,7 +252,7 @@ void Engine::completeStep(uint32_t block, double now, const Step &step) {
   ++completed[block];
   if (!step.isAwaited)
     return;
-  stepEnds[work.blocks[block].firstStep + states[block].step] = now;
+  noteEnd(block, now);
   uint32_t waiter = states[block].firstWaiter;
   states[block].firstWaiter = None;
   while (waiter != None) { // those that wait for a later step join the list again

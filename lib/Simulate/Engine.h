@@ -59,6 +59,12 @@ private:
     uint64_t sentBy = 0, freedBy = 0; ///< numbers of events
   };
 
+  /// The end of a step that other thread blocks wait for.
+  struct StepEnd {
+    uint64_t event;
+    double time;
+  };
+
   const Workload::Step &stepOf(uint32_t block) const {
     return work.steps[work.blocks[block].firstStep + states[block].step];
   }
@@ -73,6 +79,8 @@ private:
   void handle(uint32_t actor, double now);
   void advance(uint32_t block);
   bool awaitSteps(uint32_t block, const Workload::Step &step);
+  const StepEnd *recentEnd(uint32_t block, uint64_t event) const;
+  void noteEnd(uint32_t block, double now);
   bool awaitMessage(uint32_t block, const Workload::Step &step);
   bool awaitSlot(uint32_t block, const Workload::Step &step);
   void atLeast(uint32_t block, double time, Cause cause, uint64_t causedBy);
@@ -100,7 +108,7 @@ private:
   std::vector<ConnectionState> connections;
   std::vector<SlotTimes> slotTimes;              ///< by connection, then slot
   std::vector<uint64_t> completed;               ///< by block: steps completed in all tiles
-  std::vector<double> stepEnds;                  ///< by step: the end in the last tile that has run
+  std::vector<std::vector<StepEnd>> recentEnds;  ///< by block: ends that others may not have noticed yet
   std::vector<bool> hasTransfer;                 ///< by actor
   std::vector<std::pair<uint32_t, double>> ends; ///< for Sharing::settle
   double endTime = 0;

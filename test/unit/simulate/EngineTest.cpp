@@ -75,6 +75,18 @@ TEST(Engine, WaitsForSlots) {
   EXPECT_DOUBLE_EQ(program.time(topology, 2048, 128, 1), 16 * (128e-5 + 2) + 15 * 2);
 }
 
+/// A thread block that runs ahead of those that wait for it does not delay them.
+TEST(Engine, NoticesTheAwaitedTile) {
+  const Compiled program("program p implements broadcast(ranks = 3, root = 0, chunks = 1) {\n"
+                         "  let here = chunk(0, input, 0).copy(0, output, 0);\n"
+                         "  here.copy(1, output, 0); here.copy(2, output, 0);\n}\n");
+  const topology::Topology topology =
+      parse(R"("ranks": 3, "links": [{"from": 0, "to": 1, "alpha": 2, "beta": 100, "both": true},
+               {"from": 0, "to": 2, "alpha": 2, "beta": 150, "both": true}], "costs": {"wait": 0.2})");
+  // The thread block that sends to rank 1 also copies. The one that sends to rank 2 waits for the copy, and is slower.
+  EXPECT_DOUBLE_EQ(program.time(topology, 8 << 10, 1 << 10, 16), 0.2 + 8 * 1024 * 150e-6 + 2);
+}
+
 TEST(Engine, MovesNothingInEmptyCalls) {
   const Compiled program(oneMessage);
   EXPECT_DOUBLE_EQ(program.time(parse(R"("ranks": 2, "switches": [{}], "costs": {"launch": 3})"), 0), 3);
