@@ -18,8 +18,7 @@ public:
       return result();
     }
     uint64_t number = events.last;
-    addPart(PartKind::End, std::max(at(number).end, at(number).putEnd));
-    addPut(number);
+    addPart(PartKind::End, at(number).end);
     for (;;) {
       const Event &event = at(number);
       const bool isByMessage = event.awaitsEnd && rest >= event.end; // else its end does not matter

@@ -227,6 +227,8 @@ void Engine::returnSlots(uint32_t block, double now, uint64_t event) {
     slot.freed = now + work.connections[in].hop, slot.freedBy = event;
   }
   connections[in].freed = state.returned;
+  if (work.connections[in].isNetwork) // the call waits until all slots are free
+    noteEnd(now + work.connections[in].hop, event);
   wake(work.connections[in].sender);
 }
 
@@ -301,7 +303,6 @@ void Engine::endPut(uint32_t connection, double now) {
   slot.begin = slot.end = now + work.connections[connection].hop;
   state.begun = state.ended = state.put;
   state.isPutting = false;
-  noteEnd(slot.end + work.connections[connection].hop, slot.sentBy); // the call waits until the slot is free
   if (state.put < state.requested)
     beginPut(connection, now);
   wake(work.connections[connection].receiver);

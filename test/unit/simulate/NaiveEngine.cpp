@@ -96,8 +96,11 @@ void NaiveEngine::complete(uint32_t number) {
   }
   block.received += current.flags.receives() ? 1 : 0;
   if (block.received - block.returned >= work.blocks[number].batch || isDone(number))
-    for (; block.returned < block.received; ++block.returned)
+    for (; block.returned < block.received; ++block.returned) {
       connections[in].freed.push_back(now + work.connections[in].hop);
+      if (work.connections[in].isNetwork)
+        last = std::max(last, connections[in].freed.back());
+    }
   last = std::max(last, now);
 }
 
@@ -115,7 +118,6 @@ bool NaiveEngine::advanceConnection(uint32_t number) {
   ++connection.put;
   const double hop = work.connections[number].hop;
   connection.begun.push_back(now + hop), connection.ended.push_back(now + hop);
-  last = std::max(last, now + 2 * hop);
   return true;
 }
 
