@@ -274,9 +274,7 @@ void Reader::read(const json::Value &root) {
 
 } // namespace
 
-/// Returns true if the text is nested more deeply than any valid topology. Such a text could overflow the parser's
-/// stack.
-static bool isTooDeep(const std::string &text) {
+bool isTooDeep(const std::string &text) {
   constexpr int most = 64;
   int depth = 0;
   bool isString = false;

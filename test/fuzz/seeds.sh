@@ -6,7 +6,7 @@ set -euo pipefail
 gc3c=$1 seeds=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 rm -rf "$seeds"
-mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml,read-topology}
+mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml,read-results,read-topology}
 
 # add FUZZER NAME: adds the standard input to the seeds, unless it has more than 6000 bytes. In a long seed, most
 # mutations change nothing relevant.
@@ -25,6 +25,16 @@ while IFS= read -r file; do
 done < <(find "$root/test/lit" -name '*.gc3-ir' -o -name '*.inst-dag' | sort)
 
 for file in "$root"/topologies/*.json "$root"/test/lit/Sim/Inputs/import/*; do add fuzz-read-topology "$(basename "$file")" <"$file"; done
+
+add fuzz-read-results points.json <"$root/bench/measured/points.json"
+add fuzz-read-results rows.json <<'EOF'
+{"rows": [{"size": 64, "time": 3, "program": "ring", "collective": "allreduce", "ranks": 8, "type": "half"},
+  {"size": 8192, "out_of_place": {"time_us": 12}, "in_place": {"time_us": null}}]}
+EOF
+add fuzz-read-results table.txt <<'EOF'
+# allreduce on 8 ranks
+  1024  256  float  sum  -1  5.25  0.2  0.3  0  -  -  -  -  ring
+EOF
 
 grep -oE "'[a-z_]+'|'[^' a-z]{1,3}'" "$root/grammar/GC3.g4" | sort -u | sed "s/\\\\/\\\\\\\\/g;s/\"/\\\\\"/g;s/'\(.*\)'/\"\1\"/" >"$seeds/fuzz-source.dict"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ReadResults.h"
+#include "gc3/Topology/Json.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/JSON.h"
 #include <cmath>
@@ -15,7 +16,7 @@ std::string placed(const std::string &place, const std::string &message) {
   return place + ": " + message;
 }
 
-/// Returns a time, or nothing if it is no finite number above 0.
+/// Returns true for a finite number above 0.
 bool isTime(double time) {
   return std::isfinite(time) && time > 0;
 }
@@ -164,6 +165,8 @@ std::string readResults(llvm::StringRef text, std::vector<Measured> &rows) {
   const size_t before = rows.size();
   std::string problem;
   if (text.ltrim().startswith("{")) {
+    if (topology::isTooDeep(text.str()))
+      return "nested too deeply";
     llvm::Expected<json::Value> value = json::parse(text);
     if (!value)
       return llvm::toString(value.takeError());

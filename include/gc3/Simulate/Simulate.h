@@ -47,7 +47,7 @@ struct Event {
 struct Events {
   uint64_t steps = 0, tiles = 0;
   std::vector<Event> all;
-  uint64_t last = 0; ///< the call ends with this event, or when the network has returned its slot
+  uint64_t last = 0; ///< the call ends with this event, or when the slots that it returns are free
 };
 
 struct Prediction {

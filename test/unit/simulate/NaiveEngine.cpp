@@ -99,7 +99,7 @@ void NaiveEngine::complete(uint32_t number) {
     for (; block.returned < block.received; ++block.returned) {
       connections[in].freed.push_back(now + work.connections[in].hop);
       if (work.connections[in].isNetwork)
-        last = std::max(last, now + work.connections[in].hop);
+        last = std::max(last, connections[in].freed.back());
     }
   last = std::max(last, now);
 }
