@@ -255,6 +255,36 @@ Topology joinByNetwork(Topology inside, uint32_t machines) {
   return topology;
 }
 
+/// Returns a switch with the ports that serve the first ranks.
+static Switch firstPorts(const Switch &whole, uint32_t ranks) {
+  Switch part = whole;
+  part.portBegin = {0}, part.portRanks.clear();
+  for (uint32_t port = 0; port < whole.ports(); ++port) {
+    for (uint32_t i = whole.portBegin[port]; i < whole.portBegin[port + 1]; ++i)
+      if (whole.portRanks[i] < ranks)
+        part.portRanks.push_back(whole.portRanks[i]);
+    if (part.portRanks.size() > part.portBegin.back())
+      part.portBegin.push_back(static_cast<uint32_t>(part.portRanks.size()));
+  }
+  return part;
+}
+
+std::optional<Topology> firstRanks(const Topology &whole, uint32_t ranks) {
+  const auto isOutside = [](const Link &link) { return link.ofSwitch == Link::NoSwitch; };
+  const auto isBound = [](uint32_t ofSwitch) { return ofSwitch == Link::NoSwitch; };
+  if (std::any_of(whole.links.begin(), whole.links.end(), isOutside) ||
+      std::any_of(whole.boundSwitch.begin(), whole.boundSwitch.end(), isBound))
+    return {};
+  Topology part;
+  part.name = whole.name, part.ranks = ranks, part.costs = whole.costs, part.sources = whole.sources;
+  for (const Switch &each : whole.switches) {
+    if (each.trunks() > 0)
+      return {};
+    part.switches.push_back(firstPorts(each, ranks));
+  }
+  return part;
+}
+
 std::optional<Topology> named(const std::string &name, std::string &error, SwitchLinks switchLinks) {
   const size_t star = name.find('*');
   std::optional<Topology> topology = makeFamily(star == std::string::npos ? name : name.substr(star + 1), error);
