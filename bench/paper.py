@@ -7,7 +7,8 @@
 Each row compares programs with a baseline over a range of sizes, and prints the largest and the last speed-up, in
 Markdown. For AllReduce on one node, the baseline is what the paper says of NCCL 2.8.4: one ring on one channel with 24
 instances, under the best protocol for the size. On two nodes it is eight rings, which leave the nodes over all network
-cards, with one or three instances. For AllToAll it is a direct one.
+cards, with one or three instances. For AllToAll it is a direct one. For AllToNext, each rank sends its
+buffer to the next one in one thread block.
 """
 import argparse
 import json
@@ -76,6 +77,22 @@ program twostep implements alltoall(ranks = {R}, inplace = false) {{
     twostep_alltoall([r for r in 0..{R}], 8);
 }}
 """
+NEXT = """
+import "std/alltonext.gc3";
+program next implements alltonext(nodes = {N}, gpus = 8) {{
+    protocol {protocol};
+    scratch outgoing;
+    scratch incoming;
+    parallelize ({instances}) {{ alltonext(0..8 * {N}, 8, outgoing, incoming); }}
+}}
+"""
+SEND_NEXT = """
+import "std/alltonext.gc3";
+program send implements alltonext(nodes = {N}, gpus = 8) {{
+    protocol {protocol};
+    for r in 0..8 * {N} - 1 {{ chunk(r, input, 0, 8).copy(r + 1, output, 0); }}
+}}
+"""
 PROTOCOLS = ["Simple", "LL", "LL128"]
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -111,6 +128,9 @@ CLAIMS = [
      [(HIERARCHICAL, {"R": 16, "N": 2, "protocol": "Simple", "instances": i}) for i in (8, 16)], nccl_nodes(16), [GIB]),
     ("7e", "16*dgx-a100", "Two-Step AllToAll: 1.2 from 512 MiB on", [(TWOSTEP, {"R": 128, "N": 16, "protocol": "Simple"})],
      [(DIRECT, {"R": 128, "protocol": "Simple"})], [512 * MIB, GIB]),
+    ("7g", "3*dgx-a100", "AllToNext, 4 to 16 instances: up to 14.5, growing with the size",
+     [(NEXT, {"N": 3, "protocol": "Simple", "instances": i}) for i in (4, 8, 16)],
+     [(SEND_NEXT, {"N": 3, "protocol": "Simple"})], [KIB << i for i in range(0, 20, 3)]),
 ]
 
 

@@ -17,19 +17,23 @@ public:
       addPart(PartKind::Launch, 0);
       return result();
     }
-    uint64_t number = last();
+    uint64_t number = events.last;
     addPart(PartKind::End, std::max(at(number).end, at(number).putEnd));
     addPut(number);
     for (;;) {
       const Event &event = at(number);
-      path.steps.push_back({static_cast<uint32_t>(number % events.steps), number / events.steps, event.cause,
-                            event.ready, event.begin, event.end});
-      addTransfer(event.limiter, event.begin);
-      addPart(PartKind::Step, event.ready);
-      if (event.cause == Cause::Launch)
+      const bool isByMessage = event.awaitsEnd && rest >= event.end; // else its end does not matter
+      const Cause cause = isByMessage ? Cause::Message : event.cause;
+      path.steps.push_back({static_cast<uint32_t>(number % events.steps), number / events.steps, cause, event.ready,
+                            event.begin, event.end});
+      if (!isByMessage) {
+        addTransfer(event.limiter, event.begin);
+        addPart(PartKind::Step, event.ready);
+      }
+      if (cause == Cause::Launch)
         break;
-      number = event.causedBy;
-      follow(event.cause, number);
+      number = isByMessage ? event.sentBy : event.causedBy;
+      follow(cause, number);
     }
     addPart(PartKind::Launch, 0);
     std::reverse(path.steps.begin(), path.steps.end());
@@ -38,14 +42,6 @@ public:
 
 private:
   const Event &at(uint64_t number) const { return events.all[number]; }
-
-  uint64_t last() const {
-    uint64_t best = 0;
-    for (uint64_t i = 1; i < events.all.size(); ++i)
-      if (std::max(at(i).end, at(i).putEnd) > std::max(at(best).end, at(best).putEnd))
-        best = i;
-    return best;
-  }
 
   /// Counts the time from `begin` to the part before.
   void addPart(PartKind kind, double begin, uint32_t resource = Fabric::None) {

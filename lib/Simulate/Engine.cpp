@@ -185,7 +185,7 @@ void Engine::drain(uint32_t block, double now) {
   const SlotTimes &slot = slotOf(in, states[block].received);
   if (slot.end > now)
     if (Event *event = record(eventOf(block)))
-      event->cause = Cause::Message, event->causedBy = slot.sentBy, event->begin = event->ready = slot.end;
+      event->awaitsEnd = true;
   queue.schedule(block, std::max(now, slot.end));
 }
 
@@ -268,15 +268,24 @@ void Engine::next(uint32_t block, double now) {
   advance(block);
 }
 
+/// Notes that the call does not end before `time`, because of this event.
+void Engine::noteEnd(double time, uint64_t event) {
+  if (time <= endTime)
+    return;
+  endTime = time;
+  if (events)
+    events->last = event;
+}
+
 void Engine::finish(uint32_t block, double now) {
   BlockState &state = states[block];
   state.phase = Phase::Done;
   --running;
-  endTime = std::max(endTime, now);
+  const Workload::Block &own = work.blocks[block];
+  const uint64_t last = (work.tiles() - 1) * work.steps.size() + own.firstStep + own.stepCount - 1;
+  noteEnd(now, last);
   if (state.received != state.returned)
-    returnSlots(block, now,
-                (work.tiles() - 1) * work.steps.size() + work.blocks[block].firstStep + work.blocks[block].stepCount -
-                    1);
+    returnSlots(block, now, last);
 }
 
 /// Starts the put of the connection's next message. Puts of a connection follow each other.
@@ -301,7 +310,7 @@ void Engine::endPut(uint32_t connection, double now) {
   slot.begin = slot.end = now + work.connections[connection].hop;
   state.begun = state.ended = state.put;
   state.isPutting = false;
-  endTime = std::max(endTime, slot.end + work.connections[connection].hop); // the call waits until the slot is free
+  noteEnd(slot.end + work.connections[connection].hop, slot.sentBy); // the call waits until the slot is free
   if (state.put < state.requested)
     beginPut(connection, now);
   wake(work.connections[connection].receiver);

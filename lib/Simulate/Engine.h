@@ -88,6 +88,7 @@ private:
   void completeStep(uint32_t block, double now, const Workload::Step &step);
   void next(uint32_t block, double now);
   void finish(uint32_t block, double now);
+  void noteEnd(double time, uint64_t event);
   void requestPut(uint32_t connection, double now, double bytes);
   void beginPut(uint32_t connection, double now);
   void endPut(uint32_t connection, double now);

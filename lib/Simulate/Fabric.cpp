@@ -4,6 +4,7 @@
 #include "gc3/Simulate/Fabric.h"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 namespace gc3::simulate {
@@ -11,9 +12,10 @@ namespace gc3::simulate {
 using topology::Link;
 using topology::Switch;
 
-/// Returns bytes per microsecond for a time in microseconds per million bytes.
+/// Returns bytes per microsecond for a time in microseconds per million bytes. Returns a number above 0: a transfer at
+/// the rate 0 would never end.
 static double rateOf(double beta) {
-  return 1e6 / beta;
+  return std::max(1e6 / beta, std::numeric_limits<double>::min());
 }
 
 Fabric::Fabric(const topology::Topology &topology) : whole(topology), boundsOf(boundsOfLinks(topology)) {

@@ -20,7 +20,7 @@ std::string simulate(const Call &call, const Fabric &fabric, const Options &opti
     if (prediction.instructions > options.mostEvents)
       return "the call has " + std::to_string(prediction.instructions) + " steps in all tiles, but at most " +
              std::to_string(options.mostEvents) + " can be recorded; choose a smaller size";
-    prediction.events = {workload.steps.size(), prediction.tiles, std::vector<Event>(prediction.instructions)};
+    prediction.events = {workload.steps.size(), prediction.tiles, std::vector<Event>(prediction.instructions), 0};
   }
   Engine engine(workload, options.recordEvents ? &prediction.events : nullptr, options.isExact);
   if (!engine.run())

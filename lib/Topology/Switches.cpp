@@ -64,16 +64,14 @@ private:
 
   /// Returns the links from the ports of a trunk to other trunks, or the links to its ports.
   std::vector<uint32_t> crossing(uint32_t trunk, bool isOut) const {
-    const auto &side = isOut ? out : in;
-    std::vector<uint32_t> inside, result;
+    std::vector<bool> isInside(topology.ranks);
+    std::vector<uint32_t> result;
     const uint32_t first = trunk * from.trunkPorts, end = std::min(first + from.trunkPorts, from.ports());
+    for (uint32_t i = from.portBegin[first]; i < from.portBegin[end]; ++i)
+      isInside[from.portRanks[i]] = true;
     for (uint32_t port = first; port < end; ++port)
-      for (uint32_t i = from.portBegin[port]; i < from.portBegin[port + 1]; ++i)
-        inside.push_back(from.portRanks[i]);
-    for (uint32_t port = first; port < end; ++port)
-      for (uint32_t link : side[port])
-        if (std::find(inside.begin(), inside.end(), isOut ? topology.links[link].to : topology.links[link].from) ==
-            inside.end())
+      for (uint32_t link : isOut ? out[port] : in[port])
+        if (!isInside[isOut ? topology.links[link].to : topology.links[link].from])
           result.push_back(link);
     return result;
   }

@@ -24,7 +24,7 @@ while IFS= read -r file; do
   sed '/^ *\/\//d' "$file" | add fuzz-read-ir "$(tr / - <<<"${file#"$root/"}")"
 done < <(find "$root/test/lit" -name '*.gc3-ir' -o -name '*.inst-dag' | sort)
 
-for file in "$root"/topologies/*.json; do add fuzz-read-topology "$(basename "$file")" <"$file"; done
+for file in "$root"/topologies/*.json "$root"/test/lit/Sim/Inputs/import/*; do add fuzz-read-topology "$(basename "$file")" <"$file"; done
 
 grep -oE "'[a-z_]+'|'[^' a-z]{1,3}'" "$root/grammar/GC3.g4" | sort -u | sed "s/\\\\/\\\\\\\\/g;s/\"/\\\\\"/g;s/'\(.*\)'/\"\1\"/" >"$seeds/fuzz-source.dict"
 

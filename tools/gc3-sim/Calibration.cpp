@@ -75,7 +75,7 @@ static std::optional<topology::Topology> withRanks(const topology::Topology &bas
     return base;
   if (ranks < base.ranks)
     return firstRanks(base, ranks);
-  if (base.network && ranks % base.ranks == 0)
+  if (base.network && ranks % base.ranks == 0 && !std::isfinite(base.costs.processors.count))
     return joinByNetwork(base, ranks / base.ranks);
   return {};
 }

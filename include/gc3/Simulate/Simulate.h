@@ -37,6 +37,7 @@ struct Event {
   uint64_t causedBy = 0;     ///< Events number of the step that it waited for; not used for Cause::Launch
   uint64_t sentBy = NoEvent; ///< event of the step that sent its message
   Cause cause = Cause::Launch;
+  bool awaitsEnd = false; ///< LL, LL128: its message ended after its own transfer; the step ends with the message
   uint32_t limiter = Fabric::None;    ///< resource that restricted its transfer longest; None: the thread block itself
   double putBegin = 0, putEnd = 0;    ///< of the transfer of its message over a network; 0: none
   uint32_t putLimiter = Fabric::None; ///< like `limiter`, for that transfer
@@ -46,6 +47,7 @@ struct Event {
 struct Events {
   uint64_t steps = 0, tiles = 0;
   std::vector<Event> all;
+  uint64_t last = 0; ///< the call ends with this event, or with its message over a network
 };
 
 struct Prediction {

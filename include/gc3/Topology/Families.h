@@ -25,6 +25,14 @@ Topology joinByNetwork(Topology machine, uint32_t machines);
 /// nothing if the topology has links outside switches, bounds or trunks. Expands no switches into links.
 std::optional<Topology> firstRanks(const Topology &whole, uint32_t ranks);
 
+/// Removes "N*" from the beginning of `name` and returns N. Returns nothing if the name does not begin so.
+std::optional<uint32_t> splitMachines(std::string &name);
+
+/// Returns `machines` copies of `inside` that its network cards connect. If there are fewer than 2 machines, or too
+/// many ranks or links, returns nothing and sets `error`.
+std::optional<Topology> repeated(const Topology &inside, uint32_t machines, std::string &error,
+                                 SwitchLinks switchLinks = SwitchLinks::All);
+
 /// Returns one line for each family: its spelling, a tab, and a description.
 std::string familiesHelp();
 

@@ -87,6 +87,45 @@ TEST(Engine, SendsOverTheNetworkAfterTheStep) {
   // A copy to the sender's slot, the put, the notice, and at the receiver another copy. The call ends when the slot is
   // returned, which the model counts from the arrival: the receiver's copy takes less time.
   EXPECT_DOUBLE_EQ(program.time(topology, 1024), 0.1024 + 0.01024 + 2 + 2);
+  Prediction prediction;
+  ASSERT_EQ(program.simulate(topology, 1024, prediction), "");
+  const CriticalPath path = criticalPath(prediction); // the receiver's step is not part of it
+  ASSERT_EQ(path.steps.size(), 1u);
+  EXPECT_EQ(path.steps[0].cause, Cause::Launch);
+  ASSERT_EQ(path.parts.size(), 3u);
+  EXPECT_EQ(path.parts[0].kind, PartKind::End);
+  EXPECT_DOUBLE_EQ(path.parts[0].time, 4);
+  EXPECT_EQ(path.parts[1].kind, PartKind::Block);
+  EXPECT_DOUBLE_EQ(path.parts[1].time, 0.1024);
+  EXPECT_EQ(path.parts[2].kind, PartKind::Resource);
+}
+
+/// Under LL, a step can end long after its own transfer, with its message. It has begun before, and other steps may
+/// follow from its begin.
+TEST(Engine, EndsWithTheMessage) {
+  const Compiled program("program p implements broadcast(ranks = 3, root = 0, chunks = 1, inplace = true) {\n"
+                         "  protocol LL;\n  chunk(0, input, 0).copy(0, output, 0).copy(1, output, 0)"
+                         ".copy(2, output, 0);\n}\n");
+  const topology::Topology topology =
+      parse(R"("ranks": 3, "links": [{"from": 0, "to": 1, "alpha": 2, "beta": 20, "both": true},
+    {"from": 1, "to": 2, "alpha": 1, "beta": 10, "both": true}], "costs": {"step": 0.5})");
+  Prediction prediction;
+  ASSERT_EQ(program.simulate(topology, 100000, prediction), "");
+  EXPECT_DOUBLE_EQ(prediction.time, 0.5 + 4 + 2 + 1);
+  ASSERT_EQ(prediction.events.all.size(), 3u);
+  const Event &relay = prediction.events.all[1];
+  EXPECT_DOUBLE_EQ(relay.ready, 2.5);
+  EXPECT_DOUBLE_EQ(relay.begin, 3);
+  EXPECT_DOUBLE_EQ(relay.end, 6.5);
+  EXPECT_TRUE(relay.awaitsEnd);
+  const CriticalPath path = criticalPath(prediction);
+  ASSERT_EQ(path.steps.size(), 3u);
+  EXPECT_EQ(path.steps[2].cause, Cause::Message);
+  ASSERT_EQ(path.parts.size(), 3u);
+  EXPECT_DOUBLE_EQ(path.parts[0].time, 4); // the first link
+  EXPECT_DOUBLE_EQ(path.parts[1].time, 3);
+  EXPECT_EQ(path.parts[1].kind, PartKind::Latency);
+  EXPECT_DOUBLE_EQ(path.parts[2].time, 0.5);
 }
 
 TEST(Engine, SharesAPort) {
@@ -111,6 +150,67 @@ TEST(Engine, ReportsErrors) {
             "the costs of topology 't' are too large: the time is not a finite number");
   EXPECT_EQ(program.simulate(parse(R"("ranks": 2, "switches": [{}])"), 1 << 20, prediction, 1024),
             "the call has 2048 steps in all tiles, but at most 100 can be recorded; choose a smaller size");
+}
+
+/// The bytes that use the memory of each rank, for one byte of the message. The sender reads its input. A message is
+/// written to a slot and read from it, with the bytes of its protocol.
+TEST(Engine, CountsTheUseOfMemory) {
+  const std::string begin =
+      "program p implements reduce(ranks = 2, root = 1, chunks = 1, inplace = true) {\n  protocol ";
+  const std::string direct = ";\n  chunk(1, input, 0).reduce(chunk(0, input, 0)).copy(1, output, 0);\n}\n";
+  const std::string local = "collective sum() {\n  ranks 2;\n  input[2];\n  output[1];\n"
+                            "  ensures for r in 0..2: output(r, 0) == reduce(input(r, c) for c in 0..2);\n}\n"
+                            "program p implements sum() {\n  for r in 0..2 { chunk(r, input, 0).reduce(chunk(r, input, "
+                            "1)).copy(r, output, 0); "
+                            "}\n}\n";
+  const auto uses = [&](const std::string &source, const std::string &kind) {
+    Prediction prediction;
+    const topology::Topology topology =
+        parse(R"("ranks": 2, "switches": [{"kind": ")" + kind + R"("}], "costs": {"memory": 100})");
+    EXPECT_EQ(Compiled(source).simulate(topology, 1920, prediction), "");
+    std::vector<double> memories(prediction.bytesMoved.end() - 2, prediction.bytesMoved.end());
+    return std::pair(memories[0] / 1920, memories[1] / 1920);
+  };
+  using Pair = std::pair<double, double>;
+  // At the receiver: write and read the slot, read the own value, write the sum.
+  EXPECT_EQ(uses(begin + "Simple" + direct, "nvswitch"), Pair(1, 1 + 1 + 1 + 1));
+  EXPECT_EQ(uses(begin + "LL" + direct, "nvswitch"), Pair(1, 2 + 2 + 1 + 1));
+  // The sender also writes its own slot, from which the card reads.
+  EXPECT_EQ(uses(begin + "Simple" + direct, "network"), Pair(1 + 1 + 1, 1 + 1 + 1 + 1));
+  EXPECT_EQ(uses(begin + "LL" + direct, "network"), Pair(1 + 2 + 2, 2 + 2 + 1 + 1));
+  // A local reduction reads two chunks, each half as long as the call's block, and writes one. A copy follows.
+  EXPECT_EQ(uses(local, "nvswitch"), Pair((3 + 2) / 2.0, (3 + 2) / 2.0));
+}
+
+/// If the chunks do not divide the size, the last one is shorter.
+TEST(Engine, MovesNoMoreThanTheSize) {
+  const Compiled program("program p implements broadcast(ranks = 2, root = 0, chunks = 3, inplace = true) {\n"
+                         "  chunk(0, input, 0, 3).copy(0, output, 0).copy(1, output, 0);\n}\n");
+  Prediction prediction;
+  ASSERT_EQ(program.simulate(parse(R"("ranks": 2, "links": [{"from": 0, "to": 1, "both": true}])"), 1000, prediction),
+            "");
+  EXPECT_EQ(prediction.bytesMoved, (std::vector<double>{1000, 0}));
+}
+
+/// Reductions can be slower than copies.
+TEST(Engine, LimitsReductions) {
+  const Compiled program("program p implements reduce(ranks = 2, root = 1, chunks = 1, inplace = true) {\n"
+                         "  chunk(1, input, 0).reduce(chunk(0, input, 0)).copy(1, output, 0);\n}\n");
+  EXPECT_DOUBLE_EQ(program.time(parse(R"("ranks": 2, "links": [{"from": 0, "to": 1, "alpha": 2, "beta": 10,
+    "both": true}], "costs": {"simple": {"copy": 50, "reduce": 5}})"),
+                                1000),
+                   0.02 + 2 + 0.2);
+}
+
+/// The capacity of a trunk is above 0, even if it is too small for a floating-point number.
+TEST(Engine, HasNoCapacityOfZero) {
+  const Compiled program("program p implements broadcast(ranks = 3, root = 0, chunks = 1, inplace = true) {\n"
+                         "  chunk(0, input, 0).copy(0, output, 0).copy(2, output, 0).copy(1, output, 0);\n}\n");
+  Prediction prediction;
+  const topology::Topology topology = parse(R"("ranks": 3, "switches": [{"beta": 1e308, "bandwidth": 1000000,
+    "trunk": {"ports": 2, "bandwidth": 1}}])");
+  EXPECT_EQ(program.simulate(topology, 1000, prediction),
+            "the costs of topology 't' are too large: the time is not a finite number");
 }
 
 /// A link can be in any number of bounds.

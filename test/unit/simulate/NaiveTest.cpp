@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random calls have the times that an independent, naive simulation computes.
+// Random calls have the times that an independent, naive simulation computes, and events and critical paths that fit.
 #include "Compiled.h"
 #include "NaiveEngine.h"
 #include "RandomCalls.h"
@@ -42,6 +42,34 @@ std::string randomLinks(Random &random) {
   return R"("ranks": 12, "links": [)" + links + R"(], "bounds": [)" + bounds + "], " + randomCosts(random);
 }
 
+/// Checks the order of a step's phases, and that what it waited for happened before.
+void checkEvent(const Events &events, const Event &event) {
+  constexpr double rounding = 1e-9;
+  EXPECT_LE(event.ready, event.begin);
+  EXPECT_LE(event.begin, event.end);
+  if (event.sentBy != Event::NoEvent) {
+    EXPECT_LE(events.all[event.sentBy].begin, event.ready + rounding);
+    EXPECT_LE(events.all[event.sentBy].end, event.end + rounding);
+  }
+  if (event.cause == Cause::Launch)
+    return;
+  const Event &before = events.all[event.causedBy];
+  EXPECT_LE(event.cause == Cause::Message ? before.begin : before.end, event.ready + rounding);
+}
+
+/// The parts of the critical path add up. Its steps lead from the launch to the end, and their begins are in order.
+void checkPath(const Prediction &prediction) {
+  const CriticalPath path = criticalPath(prediction);
+  double sum = 0;
+  for (const PathPart &part : path.parts)
+    sum += part.time;
+  EXPECT_NEAR(sum, prediction.time, 1e-9 * prediction.time);
+  ASSERT_FALSE(path.steps.empty());
+  EXPECT_EQ(path.steps.front().cause, Cause::Launch);
+  for (size_t i = 1; i < path.steps.size(); ++i)
+    EXPECT_LE(path.steps[i - 1].begin, path.steps[i].begin);
+}
+
 } // namespace
 
 TEST(Naive, ComputesTheSameTimes) {
@@ -56,11 +84,14 @@ TEST(Naive, ComputesTheSameTimes) {
     Workload work;
     ASSERT_EQ(work.prepare(call, fabric, false), "");
     Prediction exact, usual;
-    ASSERT_EQ(simulate::simulate(call, fabric, {.isExact = true}, exact), "");
+    ASSERT_EQ(simulate::simulate(call, fabric, {.isExact = true, .recordEvents = true}, exact), "");
     ASSERT_EQ(simulate::simulate(call, fabric, {}, usual), "");
     const double expected = NaiveEngine(work).run();
     EXPECT_NEAR(exact.time, expected, 1e-9 * expected);
     EXPECT_NEAR(usual.time, expected, 0.02 * expected);
+    for (const Event &event : exact.events.all)
+      checkEvent(exact.events, event);
+    checkPath(exact);
     mostTiles = std::max(mostTiles, exact.tiles);
   }
   EXPECT_GE(mostTiles, 10u);
