@@ -163,7 +163,7 @@ std::string simulateOrbit(const Orbit &orbit, const Fabric &fabric, const plan::
   workload.setCosts(geometry, elementBytes, slots.protocol, fabric.topology().costs);
   Whole whole;
   Expansion(orbit, plan::slotsPerReturn(slots.slots, 1), whole).expand();
-  if (addRoutes(fabric, slots.protocol, workload.wireFactor(), whole))
+  if (addRoutes(fabric, slots.protocol, workload, whole))
     return "no route leads to a receiver";
   prediction.threadBlocks = static_cast<uint32_t>(whole.blocks.size());
   Partition partition = findSymmetry(whole);

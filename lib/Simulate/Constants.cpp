@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gc3/Simulate/Constants.h"
 #include <array>
+#include <cmath>
 #include <functional>
 
 namespace gc3::simulate {
@@ -49,6 +50,10 @@ void visitConstants(Topology &topology, const Visit &visit) {
       visit(nameOf(kind) + ".beta", links.beta[kind], false);
     }
   visit("memory", {&costs.memory}, true);
+  if (std::isfinite(costs.processors.count)) {
+    visit("processors.cache", {&costs.processors.cache}, true);
+    visit("processors.miss", {&costs.processors.miss}, false);
+  }
   for (unsigned protocol = 0; protocol < topology::ProtocolCount; ++protocol) {
     topology::ProtocolCosts &own = costs.protocols[protocol];
     const std::string prefix = std::string(topology::ProtocolNames[protocol]) + ".";

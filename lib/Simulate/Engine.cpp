@@ -52,7 +52,8 @@ void Engine::handle(uint32_t actor, double now) {
   if (actor >= states.size())
     return endPut(actor - static_cast<uint32_t>(states.size()), now);
   switch (states[actor].phase) {
-  case Phase::Starting: return begin(actor, now);
+  case Phase::Starting: return startStep(actor, now);
+  case Phase::Stepping: return begin(actor, now);
   case Phase::Moving: return endTransfer(actor, now);
   case Phase::Draining: return complete(actor, now);
   case Phase::Blocked:
@@ -118,10 +119,10 @@ void Engine::advance(uint32_t block) {
   state.phase = Phase::Blocked;
   if (!awaitSteps(block, step) || !awaitMessage(block, step) || !awaitSlot(block, step))
     return;
-  state.phase = Phase::Starting;
   if (Event *event = record(eventOf(block)))
     event->ready = state.ready;
-  queue.schedule(block, state.ready + work.stepTime);
+  state.phase = work.needsProcessor(block) ? Phase::Starting : Phase::Stepping;
+  queue.schedule(block, state.phase == Phase::Starting ? state.ready : state.ready + work.stepTime);
 }
 
 void Engine::wake(uint32_t block) {
@@ -139,8 +140,16 @@ void Engine::startTransfer(uint32_t actor, uint32_t list, double limit, double b
     queue.schedule(actor, now);
 }
 
+/// Spends the constant cost of a step on a processor, like a transfer of as many bytes as microseconds.
+void Engine::startStep(uint32_t block, double now) {
+  states[block].phase = Phase::Stepping;
+  startTransfer(block, work.blocks[block].stepUses, 1, work.stepTime, now);
+}
+
 void Engine::begin(uint32_t block, double now) {
   BlockState &state = states[block];
+  if (work.needsProcessor(block) && hasTransfer[block])
+    sharing.remove(block, now);
   const Step &step = stepOf(block);
   const uint32_t out = work.blocks[block].out;
   if (Event *event = record(eventOf(block)))

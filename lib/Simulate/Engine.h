@@ -31,9 +31,10 @@ public:
 private:
   static constexpr uint32_t None = UINT32_MAX;
 
-  /// Phase of a thread block. Blocked: it waits for a condition without a known time. Starting, Moving: its event is
-  /// the begin or end of its transfer. Draining: its transfer has ended before the end of its message.
-  enum class Phase : uint8_t { Blocked, Starting, Moving, Draining, Done };
+  /// Phase of a thread block. Blocked: it waits for a condition without a known time. Starting: its event is the begin
+  /// of its step, which needs a processor. Stepping, Moving: its event is the end of the step's constant cost, or of
+  /// its transfer. Draining: its transfer has ended before the end of its message.
+  enum class Phase : uint8_t { Blocked, Starting, Stepping, Moving, Draining, Done };
   struct BlockState {
     Phase phase = Phase::Blocked;
     uint32_t step = 0;          ///< within the block
@@ -77,6 +78,7 @@ private:
   bool awaitMessage(uint32_t block, const Workload::Step &step);
   bool awaitSlot(uint32_t block, const Workload::Step &step);
   void atLeast(uint32_t block, double time, Cause cause, uint64_t causedBy);
+  void startStep(uint32_t block, double now);
   void begin(uint32_t block, double now);
   void endTransfer(uint32_t block, double now);
   void drain(uint32_t block, double now);

@@ -22,6 +22,8 @@ Fabric::Fabric(const topology::Topology &topology) : whole(topology), boundsOf(b
   addLinks();
   addBounds();
   addSwitches();
+  if (std::isfinite(whole.costs.processors.count))
+    ofProcessors = add(ResourceKind::Processors, 0, 0, whole.costs.processors.count);
   if (!std::isfinite(whole.costs.memory))
     return;
   firstMemory = static_cast<uint32_t>(all.size());
@@ -181,6 +183,7 @@ std::string Fabric::nameOf(uint32_t number) const {
     return std::string(name(whole.switches[resource.owner].kind)) + " trunk " + std::to_string(resource.part) +
            (resource.kind == ResourceKind::TrunkOut ? ", out" : ", in");
   case ResourceKind::Memory: return "memory of rank " + std::to_string(resource.owner);
+  case ResourceKind::Processors: return "processors";
   }
   return "";
 }

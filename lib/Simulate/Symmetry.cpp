@@ -66,7 +66,7 @@ private:
     hash.add(colourOfConnection(block.out)), hash.add(colourOfConnection(block.in));
     for (uint32_t i = 0; i < block.awaitedCount; ++i)
       hash.add(blocks[whole.awaited[block.firstAwaited + i]]);
-    for (uint32_t i = 0; i < whole.kindsOf(block); ++i)
+    for (uint32_t i = 0; i < whole.listsOf(block); ++i)
       hash.add(colourOf(block.firstUses + i));
     return hash.value();
   }
@@ -79,8 +79,8 @@ private:
     };
     for (uint32_t i = 0; i < blocks.size(); ++i) {
       nextBlocks[i] = nextOf(i);
-      for (uint32_t kind = 0; kind < whole.kindsOf(whole.blocks[i]); ++kind)
-        addUser(whole.blocks[i].firstUses + kind, Hash::of(blocks[i], uint64_t{kind}));
+      for (uint32_t list = 0; list < whole.listsOf(whole.blocks[i]); ++list)
+        addUser(whole.blocks[i].firstUses + list, Hash::of(blocks[i], uint64_t{list}));
     }
     for (uint32_t i = 0; i < connections.size(); ++i) {
       const Workload::Connection &each = whole.connections[i];
@@ -117,7 +117,7 @@ Classes allDifferent(size_t count) {
   return classes;
 }
 
-/// A class and a weight, or a class of users, a kind of step, and a weight.
+/// A class and a weight, or a class of users, a number of a list, and a weight.
 using Relation = std::tuple<uint32_t, uint32_t, double>;
 
 /// The relations of each part to classes, without hashes.
@@ -126,8 +126,8 @@ public:
   Relations(const Whole &whole, const Partition &partition)
       : whole(whole), partition(partition), users(whole.capacities.size()) {
     for (uint32_t i = 0; i < whole.blocks.size(); ++i)
-      for (uint32_t kind = 0; kind < whole.kindsOf(whole.blocks[i]); ++kind)
-        addUser(whole.blocks[i].firstUses + kind, partition.blocks.of[i], kind);
+      for (uint32_t list = 0; list < whole.listsOf(whole.blocks[i]); ++list)
+        addUser(whole.blocks[i].firstUses + list, partition.blocks.of[i], list);
     for (uint32_t i = 0; i < whole.connections.size(); ++i)
       if (whole.connections[i].putUses != Whole::None)
         addUser(whole.connections[i].putUses, partition.connections.of[i], Whole::None);
@@ -144,8 +144,8 @@ public:
       if (partition.blocks.of[whole.awaited[x.firstAwaited + i]] !=
           partition.blocks.of[whole.awaited[y.firstAwaited + i]])
         return false;
-    for (uint32_t kind = 0; kind < whole.kindsOf(x); ++kind)
-      if (usesOf(x.firstUses + kind) != usesOf(y.firstUses + kind))
+    for (uint32_t list = 0; list < whole.listsOf(x); ++list)
+      if (usesOf(x.firstUses + list) != usesOf(y.firstUses + list))
         return false;
     return true;
   }
@@ -162,9 +162,10 @@ public:
   }
 
 private:
-  void addUser(uint32_t list, uint32_t ofClass, uint32_t kind) {
+  /// `number` is that of the list among those of the block.
+  void addUser(uint32_t list, uint32_t ofClass, uint32_t number) {
     for (const ResourceUse &use : whole.usesOf(list))
-      users[use.resource].push_back({ofClass, kind, use.weight});
+      users[use.resource].push_back({ofClass, number, use.weight});
   }
   uint32_t classOfConnection(uint32_t number) const {
     return number == Whole::None ? Whole::None : partition.connections.of[number];

@@ -23,8 +23,8 @@ void addUse(std::vector<ResourceUse> &list, uint32_t resource, double weight) {
 /// Lists the resources of steps and puts.
 class UseLists {
 public:
-  UseLists(const Fabric &fabric, const std::vector<Route> &routes, double wire, Whole &whole)
-      : fabric(fabric), routes(routes), wire(wire), whole(whole) {}
+  UseLists(const Fabric &fabric, const std::vector<Route> &routes, const Workload &costs, Whole &whole)
+      : fabric(fabric), routes(routes), costs(costs), wire(costs.wireFactor()), whole(whole) {}
 
   void listUses();
 
@@ -35,6 +35,7 @@ private:
 
   const Fabric &fabric;
   const std::vector<Route> &routes; ///< by connection
+  const Workload &costs;
   const double wire;
   Whole &whole;
 };
@@ -46,7 +47,7 @@ uint32_t UseLists::addList(const std::vector<ResourceUse> &list) {
 }
 
 /// Returns what a step uses: the route of its message, the memory of its rank, and the memory of the receiver, which
-/// has the slots.
+/// has the slots. It occupies a processor at its own rate.
 std::vector<ResourceUse> UseLists::usesOfStep(const Whole::Block &block, const kernel::OpcodeFlags &flags) const {
   std::vector<ResourceUse> list;
   double own = flags.reads() + flags.accumulates() + flags.writes() + (flags.readsSlot() ? wire : 0);
@@ -61,6 +62,7 @@ std::vector<ResourceUse> UseLists::usesOfStep(const Whole::Block &block, const k
     }
   }
   addUse(list, fabric.memoryOf(block.rank), own);
+  addUse(list, fabric.processors(), 1 / costs.rate(flags));
   return list;
 }
 
@@ -75,10 +77,13 @@ std::vector<ResourceUse> UseLists::usesOfPut(uint32_t connection) const {
 }
 
 void UseLists::listUses() {
+  std::vector<ResourceUse> ofConstantCost;
+  addUse(ofConstantCost, fabric.processors(), 1);
   for (Whole::Block &block : whole.blocks) {
     block.firstUses = static_cast<uint32_t>(whole.usesBegin.size()) - 1;
     for (const kernel::OpcodeFlags &flags : whole.table.lists[block.steps].kinds)
       addList(usesOfStep(block, flags));
+    addList(ofConstantCost);
   }
   for (uint32_t i = 0; i < whole.connections.size(); ++i)
     if (whole.connections[i].isNetwork)
@@ -180,8 +185,8 @@ void StepReader::readWaits(const bundle::fbs::Wait *first, uint32_t count, uint3
 
 } // namespace
 
-std::optional<std::pair<uint32_t, uint32_t>> addRoutes(const Fabric &fabric, kernel::Protocol protocol, double wire,
-                                                       Whole &whole) {
+std::optional<std::pair<uint32_t, uint32_t>> addRoutes(const Fabric &fabric, kernel::Protocol protocol,
+                                                       const Workload &costs, Whole &whole) {
   const topology::ProtocolCosts &own = fabric.topology().costs.protocols[static_cast<size_t>(protocol)];
   std::vector<Route> routes;
   for (Workload::Connection &each : whole.connections) {
@@ -195,16 +200,16 @@ std::optional<std::pair<uint32_t, uint32_t>> addRoutes(const Fabric &fabric, ker
   }
   for (const Resource &resource : fabric.resources())
     whole.capacities.push_back(resource.capacity);
-  UseLists(fabric, routes, wire, whole).listUses();
+  UseLists(fabric, routes, costs, whole).listUses();
   return {};
 }
 
-std::string readWhole(const Call &call, const Fabric &fabric, const kernel::KernelArgs &arguments, double wire,
-                      Whole &whole) {
+std::string readWhole(const Call &call, const Fabric &fabric, const kernel::KernelArgs &arguments,
+                      const Workload &costs, Whole &whole) {
   StepReader(call, arguments, whole).readSteps();
   for (const core::Connection &each : call.program.connections())
     whole.connections.push_back({each.sender, each.receiver, false, 0, Whole::None});
-  if (const auto ends = addRoutes(fabric, call.slots.protocol, wire, whole))
+  if (const auto ends = addRoutes(fabric, call.slots.protocol, costs, whole))
     return "program '" + call.program.info().name()->str() + "' sends from rank " + std::to_string(ends->first) +
            " to rank " + std::to_string(ends->second) + ", but topology '" + fabric.topology().name +
            "' has no link or switch between them";

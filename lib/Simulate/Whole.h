@@ -16,7 +16,8 @@ struct Whole {
     uint32_t out, in;
     uint32_t batch;
     uint32_t firstAwaited, awaitedCount; ///< in `awaited`
-    uint32_t firstUses;                  ///< list of resources for the first kind of its steps; others follow
+    uint32_t firstUses; ///< list of resources for the first kind of its steps. Those of other kinds follow, and then
+                        ///< that for the constant cost of a step
   };
 
   StepTable table;
@@ -30,18 +31,21 @@ struct Whole {
   std::span<const ResourceUse> usesOf(uint32_t list) const {
     return {uses.data() + usesBegin[list], uses.data() + usesBegin[list + 1]};
   }
-  uint32_t kindsOf(const Block &block) const { return static_cast<uint32_t>(table.lists[block.steps].kinds.size()); }
+  /// Returns the number of the block's lists of resources.
+  uint32_t listsOf(const Block &block) const {
+    return static_cast<uint32_t>(table.lists[block.steps].kinds.size()) + 1;
+  }
 };
 
 /// Finds the routes of all connections, and lists the resources that steps and puts use. The blocks and the ends of the
-/// connections must be known. `wire` is the number of bytes that the protocol stores for a byte of data. Returns the
-/// ends of a connection without a route, as ranks, or nothing.
-std::optional<std::pair<uint32_t, uint32_t>> addRoutes(const Fabric &fabric, kernel::Protocol protocol, double wire,
-                                                       Whole &whole);
+/// connections must be known. `costs` has the costs of the call. Returns the ends of a connection without a route, as
+/// ranks, or nothing.
+std::optional<std::pair<uint32_t, uint32_t>> addRoutes(const Fabric &fabric, kernel::Protocol protocol,
+                                                       const Workload &costs, Whole &whole);
 
-/// Reads a call. `arguments` has its geometry. Builds the image of one rank at a time. Returns an error text, or an
-/// empty string.
-std::string readWhole(const Call &call, const Fabric &fabric, const kernel::KernelArgs &arguments, double wire,
-                      Whole &whole);
+/// Reads a call. `arguments` has its geometry, and `costs` its costs. Builds the image of one rank at a time. Returns
+/// an error text, or an empty string.
+std::string readWhole(const Call &call, const Fabric &fabric, const kernel::KernelArgs &arguments,
+                      const Workload &costs, Whole &whole);
 
 } // namespace gc3::simulate

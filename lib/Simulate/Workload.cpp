@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Workload.h"
 #include "Symmetry.h"
+#include "core/Layout.h"
 #include "kernel/LL128.h"
 #include "kernel/LowLatency.h"
 #include <algorithm>
+#include <cmath>
 
 namespace gc3::simulate {
 
@@ -20,11 +22,13 @@ static double wireBytes(Protocol protocol) {
 }
 
 void Workload::setCosts(const kernel::KernelArgs &geometry, uint32_t bytesOfElement, Protocol protocol,
-                        const topology::Costs &costs) {
+                        const topology::Costs &costs, double data) {
   const topology::ProtocolCosts &own = costs.protocols[static_cast<size_t>(protocol)];
   arguments = geometry, elementBytes = bytesOfElement, slots = geometry.slots;
   launch = costs.launch, stepTime = costs.step, prepareTime = costs.prepare, waitTime = costs.wait;
   copyRate = own.copy * 1000, reduceRate = own.reduce * 1000;
+  missTime = std::max(0.0, std::log2(data / costs.processors.cache)) * costs.processors.miss / 1e6;
+  hasProcessors = std::isfinite(costs.processors.count);
   grain = own.grain;
   wire = wireBytes(protocol);
   cutsThrough = protocol != Protocol::Simple;
@@ -39,9 +43,10 @@ std::string Workload::prepare(const Call &call, const Fabric &fabric, bool useSy
   if (std::string problem = setGeometry(call.program, call.count, call.elementBytes, call.slots, geometry);
       !problem.empty())
     return problem;
-  setCosts(geometry, call.elementBytes, call.slots.protocol, topology.costs);
+  const double data = static_cast<double>(core::callBytes(call.program, call.count, call.elementBytes).value_or(0));
+  setCosts(geometry, call.elementBytes, call.slots.protocol, topology.costs, data * call.program.ranks());
   Whole whole;
-  if (std::string problem = readWhole(call, fabric, geometry, wire, whole); !problem.empty())
+  if (std::string problem = readWhole(call, fabric, geometry, *this, whole); !problem.empty())
     return problem;
   Partition partition = useSymmetry ? findSymmetry(whole) : withoutSymmetry(whole);
   merge(std::move(whole), std::move(partition));
@@ -64,10 +69,11 @@ void Workload::mergeBlock(const Whole &whole, const Partition &partition, uint32
   const StepTable::List &list = whole.table.lists[from.steps];
   const auto connection = [&](uint32_t number) { return number == None ? None : partition.connections.of[number]; };
   blocks.push_back({from.rank, static_cast<uint32_t>(steps.size()), list.stepCount, connection(from.out),
-                    connection(from.in), from.batch});
+                    connection(from.in), from.batch, None});
   const auto firstWait = static_cast<uint32_t>(waits.size()), firstList = static_cast<uint32_t>(usesBegin.size()) - 1;
-  for (uint32_t kind = 0; kind < list.kinds.size(); ++kind)
-    addList(whole.usesOf(from.firstUses + kind), partition.blocks.sizes[ofClass], partition.resources);
+  for (uint32_t i = 0; i < whole.listsOf(from); ++i)
+    blocks.back().stepUses =
+        addList(whole.usesOf(from.firstUses + i), partition.blocks.sizes[ofClass], partition.resources);
   for (uint32_t i = 0; i < list.stepCount; ++i) {
     Step step = whole.table.steps[list.firstStep + i];
     step.firstWait += firstWait, step.uses += firstList;
@@ -87,6 +93,19 @@ void Workload::mergeConnection(const Whole &whole, const Partition &partition, u
   if (merged.putUses != None)
     merged.putUses = addList(whole.usesOf(merged.putUses), partition.connections.sizes[ofClass], partition.resources);
   connections.push_back(merged);
+}
+
+/// With processors, a receiver fetches a message from the sender's buffer, so sending it costs nothing. A sum that has
+/// no buffer is written to a slot.
+double Workload::rate(const kernel::OpcodeFlags &flags) const {
+  const double own = flags.reduces() ? reduceRate : copyRate;
+  if (!hasProcessors)
+    return own;
+  if (flags.sends() && !flags.receives() && !flags.reduces() && !flags.writes())
+    return topology::Unlimited;
+  const bool fillsSlot = flags.reduces() && flags.sends() && !flags.writes();
+  const double accesses = flags.reads() + flags.accumulates() + flags.writes() + flags.readsSlot() + fillsSlot;
+  return 1 / (1 / own + (fillsSlot ? 1 / copyRate : 0) + accesses * missTime);
 }
 
 double Workload::bytes(const Step &step, uint64_t tile) const {

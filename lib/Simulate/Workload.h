@@ -39,8 +39,9 @@ public:
   struct Block {
     uint32_t rank;
     uint32_t firstStep, stepCount;
-    uint32_t out, in; ///< connections, or None
-    uint32_t batch;   ///< slots that a receiver returns at a time
+    uint32_t out, in;  ///< connections, or None
+    uint32_t batch;    ///< slots that a receiver returns at a time
+    uint32_t stepUses; ///< list of resources that the constant cost of a step uses
   };
   struct Connection {
     uint32_t sender, receiver; ///< blocks
@@ -49,13 +50,15 @@ public:
     uint32_t putUses;          ///< list of resources of a put
   };
 
-  /// Sets the costs of a call with this geometry.
+  /// Sets the costs of a call with this geometry. `data` is the number of bytes in the buffers of all ranks.
   void setCosts(const kernel::KernelArgs &geometry, uint32_t elementBytes, kernel::Protocol protocol,
-                const topology::Costs &costs);
+                const topology::Costs &costs, double data = 0);
   /// Takes all parts of a call after setCosts(). Merges each class of the partition.
   void merge(Whole whole, Partition partition);
   /// Returns the number of bytes on a link for a byte of data.
   double wireFactor() const { return wire; }
+  /// Returns the rate of a step's own thread block, in bytes per microsecond.
+  double rate(const kernel::OpcodeFlags &flags) const;
 
   /// Prepares a call. If `useSymmetry` is false, nothing is merged, and all numbers are those of the call. Returns an
   /// error text, or an empty string.
@@ -67,13 +70,15 @@ public:
   /// Returns the bytes of data of a step's message over a network.
   double putBytes(const Step &step) const { return static_cast<double>(step.count * arguments.tileStride); }
   /// Returns the largest rate of a step's own thread block, in bytes per microsecond.
-  double rate(const Step &step) const { return step.flags.reduces() ? reduceRate : copyRate; }
+  double rate(const Step &step) const { return rate(step.flags); }
   /// Returns the microseconds from the begin of a step that sends until its message begins to arrive, without the hop.
   double firstGrain(const Step &step, uint64_t tile) const { return std::min(grain, bytes(step, tile)) / rate(step); }
   std::span<const ResourceUse> usesOf(uint32_t list) const {
     return {uses.data() + usesBegin[list], uses.data() + usesBegin[list + 1]};
   }
 
+  /// Returns true if the constant cost of the block's steps uses a processor that other blocks share.
+  bool needsProcessor(uint32_t block) const { return !usesOf(blocks[block].stepUses).empty(); }
   /// Returns the length of the longest list of resources.
   size_t mostUses() const { return longestList; }
 
@@ -95,8 +100,10 @@ private:
   kernel::KernelArgs arguments{};
   uint32_t elementBytes = 4;
   double copyRate = 0, reduceRate = 0;
-  double grain = 0; ///< bytes that arrive before a receiver begins
-  double wire = 1;  ///< bytes on a link for a byte of data
+  bool hasProcessors = false;
+  double missTime = 0; ///< microseconds per byte read or written, because the data exceeds a cache
+  double grain = 0;    ///< bytes that arrive before a receiver begins
+  double wire = 1;     ///< bytes on a link for a byte of data
   std::vector<kernel::SlotRun> runs;
   std::vector<ResourceUse> uses;
   std::vector<uint32_t> usesBegin = {0};

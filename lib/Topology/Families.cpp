@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <cmath>
 
 namespace gc3::topology {
 
@@ -255,6 +256,36 @@ Topology joinByNetwork(Topology inside, uint32_t machines) {
   return topology;
 }
 
+/// Returns a switch with the ports that serve the first ranks.
+static Switch firstPorts(const Switch &whole, uint32_t ranks) {
+  Switch part = whole;
+  part.portBegin = {0}, part.portRanks.clear();
+  for (uint32_t port = 0; port < whole.ports(); ++port) {
+    for (uint32_t i = whole.portBegin[port]; i < whole.portBegin[port + 1]; ++i)
+      if (whole.portRanks[i] < ranks)
+        part.portRanks.push_back(whole.portRanks[i]);
+    if (part.portRanks.size() > part.portBegin.back())
+      part.portBegin.push_back(static_cast<uint32_t>(part.portRanks.size()));
+  }
+  return part;
+}
+
+std::optional<Topology> firstRanks(const Topology &whole, uint32_t ranks) {
+  const auto isOutside = [](const Link &link) { return link.ofSwitch == Link::NoSwitch; };
+  const auto isBound = [](uint32_t ofSwitch) { return ofSwitch == Link::NoSwitch; };
+  if (std::any_of(whole.links.begin(), whole.links.end(), isOutside) ||
+      std::any_of(whole.boundSwitch.begin(), whole.boundSwitch.end(), isBound))
+    return {};
+  Topology part;
+  part.name = whole.name, part.ranks = ranks, part.costs = whole.costs, part.sources = whole.sources;
+  for (const Switch &each : whole.switches) {
+    if (each.trunks() > 0)
+      return {};
+    part.switches.push_back(firstPorts(each, ranks));
+  }
+  return part;
+}
+
 std::optional<uint32_t> splitMachines(std::string &name) {
   const size_t star = name.find('*');
   const Sizes machines = star == std::string::npos ? Sizes() : readSizes(name.substr(0, star));
@@ -269,6 +300,10 @@ std::optional<Topology> repeated(const Topology &inside, uint32_t machines, std:
   const std::string name = std::to_string(machines) + "*" + inside.name;
   if (machines < 2) {
     error = "'" + name + "' must begin with a number of machines of at least 2: '2*" + inside.name + "'";
+    return {};
+  }
+  if (std::isfinite(inside.costs.processors.count)) {
+    error = "'" + name + "' has several machines, but the processors of topology '" + inside.name + "' are of one";
     return {};
   }
   const uint64_t ranks = static_cast<uint64_t>(machines) * inside.ranks;

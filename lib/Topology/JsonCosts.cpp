@@ -29,9 +29,24 @@ static ProtocolCosts readProtocol(JsonReader &reader, const Value &value) {
   return costs;
 }
 
+static Processors readProcessors(JsonReader &reader, const Value &value) {
+  Processors processors;
+  auto members = reader.object(value, {"count", "cache", "miss"});
+  if (!members)
+    return processors;
+  if (auto count = reader.member(*members, "count", true))
+    processors.count = reader.number(*count, 1, 1 << 20, "a number of processors");
+  if (auto cache = reader.member(*members, "cache"))
+    processors.cache = reader.rate(*cache, "a number of bytes above 0");
+  if (auto miss = reader.member(*members, "miss"))
+    processors.miss = reader.quantity(*miss, "a time in microseconds per million bytes");
+  return processors;
+}
+
 Costs readCosts(JsonReader &reader, const Value &value) {
   Costs costs;
-  auto members = reader.object(value, {"launch", "step", "prepare", "wait", "memory", "simple", "ll", "ll128"});
+  auto members =
+      reader.object(value, {"launch", "step", "prepare", "wait", "memory", "processors", "simple", "ll", "ll128"});
   if (!members)
     return costs;
   const std::pair<const char *, double *> times[] = {
@@ -41,6 +56,8 @@ Costs readCosts(JsonReader &reader, const Value &value) {
       *target = reader.quantity(*time, "a time in microseconds");
   if (auto memory = reader.member(*members, "memory"))
     costs.memory = reader.rate(*memory, "a bandwidth in GB/s");
+  if (auto processors = reader.member(*members, "processors"))
+    costs.processors = readProcessors(reader, *processors);
   for (unsigned protocol = 0; protocol < ProtocolCount; ++protocol)
     if (auto own = reader.member(*members, llvm::StringRef(ProtocolNames[protocol])))
       costs.protocols[protocol] = readProtocol(reader, *own);

@@ -138,11 +138,22 @@ void printProtocol(llvm::raw_ostream &out, const ProtocolCosts &costs) {
   out << "}";
 }
 
+void printProcessors(llvm::raw_ostream &out, const Processors &processors) {
+  out << ",\n    \"processors\": {\"count\": " << text(processors.count);
+  if (std::isfinite(processors.cache))
+    out << ", \"cache\": " << text(processors.cache);
+  if (processors.miss != 0)
+    out << ", \"miss\": " << text(processors.miss);
+  out << "}";
+}
+
 void printCosts(llvm::raw_ostream &out, const Costs &costs) {
   out << ",\n  \"costs\": {\n    \"launch\": " << text(costs.launch) << ", \"step\": " << text(costs.step)
       << ", \"prepare\": " << text(costs.prepare) << ", \"wait\": " << text(costs.wait);
   if (std::isfinite(costs.memory))
     out << ", \"memory\": " << text(costs.memory);
+  if (std::isfinite(costs.processors.count))
+    printProcessors(out, costs.processors);
   for (unsigned protocol = 0; protocol < ProtocolCount; ++protocol) {
     out << ",\n    " << quoted(ProtocolNames[protocol]) << ": {";
     printProtocol(out, costs.protocols[protocol]);

@@ -11,11 +11,13 @@
 namespace gc3::sim {
 
 /// Where a constant without a figure begins.
-constexpr double StartOfTime = 0.1, StartOfGrain = 4096, StartOfRate = 30, StartOfMemory = 1000;
+constexpr double StartOfTime = 0.1, StartOfGrain = 4096, StartOfRate = 30, StartOfMemory = 1000, StartOfCache = 1e6;
 
 static double startOf(const simulate::Constant &constant) {
+  if (constant.isRate && std::isfinite(constant.value))
+    return constant.value;
   if (constant.isRate)
-    return std::isfinite(constant.value) ? constant.value : constant.name == "memory" ? StartOfMemory : StartOfRate;
+    return constant.name == "memory" ? StartOfMemory : constant.name == "processors.cache" ? StartOfCache : StartOfRate;
   if (constant.value > 0)
     return constant.value;
   return llvm::StringRef(constant.name).endswith(".grain") ? StartOfGrain : StartOfTime;
@@ -66,6 +68,18 @@ static std::optional<core::ElementType> typeOf(const std::string &name) {
   return {};
 }
 
+/// Returns the topology for this number of ranks: several of its machines, or the first ranks of its switches. Returns
+/// nothing if it cannot have so many.
+static std::optional<topology::Topology> withRanks(const topology::Topology &base, uint32_t ranks) {
+  if (ranks == base.ranks)
+    return base;
+  if (ranks < base.ranks)
+    return firstRanks(base, ranks);
+  if (base.network && ranks % base.ranks == 0 && !std::isfinite(base.costs.processors.count))
+    return joinByNetwork(base, ranks / base.ranks);
+  return {};
+}
+
 std::string Calibration::addRow(const Measured &measured) {
   const core::Program *program = findProgram(measured);
   const std::string place = std::to_string(measured.bytes) + " bytes" +
@@ -77,8 +91,7 @@ std::string Calibration::addRow(const Measured &measured) {
   if (!type)
     return "the row of " + place + " has the unknown data type '" + measured.type + "'";
   const uint32_t ranks = program->ranks();
-  const bool isSeveral = ranks > base.ranks && base.network && ranks % base.ranks == 0;
-  if (ranks != base.ranks && !isSeveral)
+  if (!withRanks(base, ranks))
     return "the row of " + place + " has " + std::to_string(ranks) + " ranks, but topology '" + base.name + "' has " +
            std::to_string(base.ranks);
   CallOptions options;
@@ -88,7 +101,7 @@ std::string Calibration::addRow(const Measured &measured) {
     return "the row of " + place + " has no elements";
   const double own = program->info().in_place() ? measured.inPlace : measured.outOfPlace;
   const double time = own > 0 ? own : std::max(measured.inPlace, measured.outOfPlace);
-  rows.push_back({program, *type, measured.bytes, counts[0], ranks / base.ranks, time});
+  rows.push_back({program, *type, measured.bytes, counts[0], time});
   return {};
 }
 
@@ -121,13 +134,13 @@ topology::Topology Calibration::withValues(const std::vector<double> &chosen) co
 /// Predicts all rows, several at a time.
 std::string Calibration::predict(const std::vector<double> &chosen, std::vector<double> &times) const {
   const topology::Topology single = withValues(chosen);
-  std::map<uint32_t, topology::Topology> topologies; // by number of machines
+  std::map<uint32_t, topology::Topology> topologies; // by number of ranks
   for (const Row &row : rows)
-    if (topologies.count(row.machines) == 0)
-      topologies.emplace(row.machines, row.machines == 1 ? single : joinByNetwork(single, row.machines));
+    if (const uint32_t ranks = row.program->ranks(); topologies.count(ranks) == 0)
+      topologies.emplace(ranks, *withRanks(single, ranks));
   std::map<uint32_t, simulate::Fabric> fabrics;
-  for (const auto &[machines, topology] : topologies)
-    fabrics.try_emplace(machines, topology);
+  for (const auto &[ranks, topology] : topologies)
+    fabrics.try_emplace(ranks, topology);
   times.assign(rows.size(), 0);
   std::vector<std::string> problems(rows.size());
   llvm::ThreadPool threads;
@@ -139,8 +152,8 @@ std::string Calibration::predict(const std::vector<double> &chosen, std::vector<
         CallOptions options = line;
         options.type = row.type;
         simulate::Prediction prediction;
-        problems[i] =
-            simulate::simulate(callOf(*row.program, row.count, options), fabrics.at(row.machines), {}, prediction);
+        problems[i] = simulate::simulate(callOf(*row.program, row.count, options), fabrics.at(row.program->ranks()), {},
+                                         prediction);
         times[i] = prediction.time;
       }
     });
@@ -207,6 +220,10 @@ std::string Calibration::run(bool &isPrinted) {
     problem = readRows();
   if (problem.empty())
     problem = predict({}, before);
+  if (problem.empty() && line.output.empty()) {
+    after = before;
+    return {};
+  }
   if (problem.empty())
     problem = chooseConstants();
   if (problem.empty())

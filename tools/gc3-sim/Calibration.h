@@ -41,8 +41,7 @@ private:
     const core::Program *program;
     core::ElementType type;
     uint64_t bytes, count;
-    uint32_t machines; ///< number of machines like the topology
-    double measured;   ///< microseconds
+    double measured; ///< microseconds
   };
   std::string readPrograms(bool &isPrinted);
   std::string readRows();

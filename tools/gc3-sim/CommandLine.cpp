@@ -65,7 +65,8 @@ struct Table {
                                     "in one or several FILEs; no other prediction"),
                            cl::value_desc("results"), cl::cat(machine)};
   cl::list<std::string> fitConstants{"fit-constants", cl::CommaSeparated,
-                                     cl::desc("Fit only these constants (default all that the times determine)"),
+                                     cl::desc("Fit only these constants (default all that the times determine). none: "
+                                              "compare the times with predictions"),
                                      cl::value_desc("name,..."), cl::cat(machine)};
   cl::opt<std::string> fitted{"o", cl::desc("With --fit: write the fitted topology here as JSON"),
                               cl::value_desc("file"), cl::cat(machine)};
@@ -146,8 +147,9 @@ bool checkFit(const Table &table) {
       return reject("-o and --fit-constants need --fit");
     return table.inputs.size() == 1 || reject("there can be several FILEs only with --fit");
   }
-  if (table.fitted.empty())
-    return reject("--fit needs -o");
+  const bool isComparison = table.fitConstants.size() == 1 && table.fitConstants[0] == "none";
+  if (table.fitted.empty() != isComparison)
+    return reject(isComparison ? "-o can't be combined with --fit-constants=none" : "--fit needs -o");
   const bool predicts = !table.baseline.empty() || table.criticalPath || table.resources || !table.json.empty() ||
                         !table.report.empty() || !table.trace.empty() || !table.program.empty();
   return !predicts || reject("--fit can't be combined with options of predictions");

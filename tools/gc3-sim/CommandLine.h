@@ -26,8 +26,8 @@ struct CommandLine : CallOptions {
   std::string trace;                     ///< empty: none
   std::string report;                    ///< empty: none
   std::string fit;                       ///< measured times; empty: gc3-sim predicts
-  std::vector<std::string> fitConstants; ///< empty: all that the times determine
-  std::string output;                    ///< with `fit`: the topology
+  std::vector<std::string> fitConstants; ///< empty: all that the times determine. "none": no fit
+  std::string output;                    ///< with `fit`: the topology; empty: not written
   bool listTopologies = false, quiet = false;
 
   bool hasBaselineFile() const { return !baseline.empty() && baseline != "nccl"; }

@@ -43,6 +43,7 @@ std::string className(const simulate::Resource &resource, const Fabric &fabric) 
   case ResourceKind::TrunkOut:
   case ResourceKind::TrunkIn: return ofSwitch(" trunks", resource.kind == ResourceKind::TrunkOut);
   case ResourceKind::Memory: return "memories of GPUs";
+  case ResourceKind::Processors: return "processors";
   }
   return "";
 }

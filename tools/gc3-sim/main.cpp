@@ -61,12 +61,7 @@ static int write(const CommandLine &line, const Rows &rows, const simulate::Fabr
   return 0;
 }
 
-/// Fits the constants of the topology and writes it.
-static int calibrate(const CommandLine &line, const topology::Topology &topology) {
-  Calibration calibration(line, topology);
-  bool isPrinted = false;
-  if (std::string problem = calibration.run(isPrinted); !problem.empty())
-    return isPrinted ? 1 : fail(problem);
+static int writeFitted(const CommandLine &line, const Calibration &calibration) {
   std::string json;
   llvm::raw_string_ostream text(json);
   printJson(text, calibration.fitted());
@@ -78,6 +73,18 @@ static int calibrate(const CommandLine &line, const topology::Topology &topology
     return fail("'" + line.output + "' has the measured times; write to another file");
   if (std::optional<driver::WriteFailure> failure = driver::writeOutputs({{line.output, json}}))
     return fail("cannot write '" + failure->path + "': " + failure->problem);
+  return 0;
+}
+
+/// Fits the constants of the topology and writes it, or only compares its predictions with measured times.
+static int calibrate(const CommandLine &line, const topology::Topology &topology) {
+  Calibration calibration(line, topology);
+  bool isPrinted = false;
+  if (std::string problem = calibration.run(isPrinted); !problem.empty())
+    return isPrinted ? 1 : fail(problem);
+  if (!line.output.empty())
+    if (const int status = writeFitted(line, calibration); status != 0)
+      return status;
   if (!line.quiet && line.output != "-")
     calibration.print(llvm::outs());
   return 0;

@@ -10,11 +10,12 @@
 namespace gc3::simulate {
 
 struct Constant {
-  /// "launch", "step", "prepare", "wait", "memory"; "nvswitch.alpha" and "nvswitch.beta" by kind of link;
-  /// "simple.copy", "simple.reduce", "ll.grain", "ll128.hop.network" by protocol and kind of link
+  /// "launch", "step", "prepare", "wait", "memory"; "processors.cache" and "processors.miss"; "nvswitch.alpha" and
+  /// "nvswitch.beta" by kind of link; "simple.copy", "simple.reduce", "ll.grain", "ll128.hop.network" by protocol and
+  /// kind of link
   std::string name;
   double value; ///< as in the topology. If links of a kind differ, that of the first
-  bool isRate;  ///< true: GB/s, and Unlimited without a figure
+  bool isRate;  ///< true: larger is faster, and Unlimited without a figure
 };
 
 /// Returns the constants, in a fixed order: those of calls and steps, of links, then of protocols. A kind of link has

@@ -12,13 +12,13 @@
 namespace gc3::simulate {
 
 /// Part of the hardware that has a capacity. `Out` and `In` are the two directions of a port or a trunk.
-enum class ResourceKind : uint8_t { Link, Bound, PortOut, PortIn, TrunkOut, TrunkIn, Memory };
+enum class ResourceKind : uint8_t { Link, Bound, PortOut, PortIn, TrunkOut, TrunkIn, Memory, Processors };
 
 struct Resource {
   ResourceKind kind;
   uint32_t owner;  ///< number of the switch; else the number of the link, of the bound outside switches, or of the rank
   uint32_t part;   ///< number of the port or trunk in its switch
-  double capacity; ///< bytes per microsecond
+  double capacity; ///< bytes per microsecond; of processors: their number
 };
 
 /// The way of a message. The same route serves all messages between two ranks.
@@ -39,6 +39,9 @@ public:
   const std::vector<Resource> &resources() const { return all; }
   /// Returns the resource of a rank's memory, or None if its bandwidth is unlimited.
   uint32_t memoryOf(uint32_t rank) const { return firstMemory == None ? None : firstMemory + rank; }
+  /// Returns the resource of the processors that all thread blocks share, or None if their number is unlimited. A
+  /// transfer uses it for microseconds instead of bytes.
+  uint32_t processors() const { return ofProcessors; }
 
   /// Returns the fastest way from one rank to another: the link or switch with the smallest beta, and the first one if
   /// several are equal. Links come before switches. Returns nothing if the ranks have neither.
@@ -70,7 +73,7 @@ private:
   std::vector<uint32_t> firstOfSwitch;   ///< by switch: the resource of its first port; None: unlimited
   std::vector<uint32_t> portsBegin;      ///< rank r has ports[portsBegin[r] .. portsBegin[r + 1])
   std::vector<RankPort> ports;
-  uint32_t firstMemory = None;
+  uint32_t firstMemory = None, ofProcessors = None;
 };
 
 } // namespace gc3::simulate

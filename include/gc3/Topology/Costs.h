@@ -21,6 +21,13 @@ struct ProtocolCosts {
   std::array<double, LinkKinds> hop = {}; ///< microseconds of a message in addition to alpha, by the kind of its link
 };
 
+/// Processors that run the thread blocks of all ranks, as in the host executor. A step occupies one of them.
+struct Processors {
+  double count = Unlimited;
+  double cache = Unlimited; ///< bytes of the call's data up to which reads and writes cost nothing more
+  double miss = 0; ///< microseconds per million bytes read or written, for each doubling of the data beyond `cache`
+};
+
 inline constexpr unsigned ProtocolCount = 3;
 /// The spellings in JSON, indexed by protocol as bundles number them.
 inline constexpr std::string_view ProtocolNames[ProtocolCount] = {"simple", "ll", "ll128"};
@@ -31,11 +38,13 @@ struct Costs {
   double prepare = 0;        ///< microseconds from the end of a step until its thread block can begin the next one
   double wait = 0;           ///< microseconds from the end of a step to a thread block that waits for it
   double memory = Unlimited; ///< bandwidth of a GPU's memory in GB/s; a read and a write count separately
+  Processors processors;
   std::array<ProtocolCosts, ProtocolCount> protocols = {};
 
   /// Returns true if any figure differs from its default.
   bool isSet() const {
-    bool any = launch != 0 || step != 0 || prepare != 0 || wait != 0 || memory != Unlimited;
+    bool any =
+        launch != 0 || step != 0 || prepare != 0 || wait != 0 || memory != Unlimited || processors.count != Unlimited;
     for (const ProtocolCosts &protocol : protocols) {
       any |= protocol.copy != Unlimited || protocol.reduce != Unlimited || protocol.grain != 0;
       for (double latency : protocol.hop)

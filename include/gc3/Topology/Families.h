@@ -21,6 +21,10 @@ std::optional<Topology> named(const std::string &name, std::string &error, Switc
 /// of rails: from rank i of a machine to rank i of every other machine, over the cards of both machines.
 Topology joinByNetwork(Topology machine, uint32_t machines);
 
+/// Returns the first `ranks` ranks of a topology, at most all, with the ports of its switches that serve them. Returns
+/// nothing if the topology has links outside switches, bounds or trunks. Expands no switches into links.
+std::optional<Topology> firstRanks(const Topology &whole, uint32_t ranks);
+
 /// Removes "N*" from the beginning of `name` and returns N. Returns nothing if the name does not begin so.
 std::optional<uint32_t> splitMachines(std::string &name);
 

@@ -239,3 +239,22 @@ TEST(Engine, ObeysManyBounds) {
       bounds + "]");
   EXPECT_DOUBLE_EQ(program.time(topology, 1000), 2 + 0.02); // half of the link's bandwidth
 }
+
+TEST(Engine, SharesProcessors) {
+  // Each rank sends a chunk to the other one. A send only hands over its data, and a receive copies it.
+  const Compiled exchange("program p implements alltoall(ranks = 2, inplace = true) {\n"
+                          "  let a = chunk(0, input, 1);\n  let b = chunk(1, input, 0);\n"
+                          "  let c = a.copy(1, scratch, 0);\n  let d = b.copy(0, scratch, 0);\n"
+                          "  c.copy(1, output, 0);\n  d.copy(0, output, 1);\n}\n");
+  const auto with = [](const std::string &processors) {
+    return parse(R"("ranks": 2, "switches": [{"alpha": 0, "beta": 0}],
+      "costs": {"step": 1, "simple": {"copy": 0.001})" +
+                 processors + "}");
+  };
+  const auto time = [&](const std::string &processors) { return exchange.time(with(processors), 100); };
+  EXPECT_DOUBLE_EQ(time(R"(, "processors": {"count": 2})"), 203); // three steps, two of which copy
+  EXPECT_DOUBLE_EQ(time(R"(, "processors": {"count": 4})"), 203);
+  EXPECT_DOUBLE_EQ(time(R"(, "processors": {"count": 1})"), 2 * 203);
+  // The ranks have 400 bytes: one doubling. A copy reads and writes, so each of its bytes takes 0.2 microseconds more.
+  EXPECT_DOUBLE_EQ(time(R"(, "processors": {"count": 1, "cache": 200, "miss": 100000})"), 2 * 243);
+}

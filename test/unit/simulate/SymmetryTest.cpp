@@ -79,7 +79,7 @@ TEST(Symmetry, IsChecked) {
   kernel::KernelArgs arguments{};
   ASSERT_EQ(setGeometry(call.program, call.count, call.elementBytes, call.slots, arguments), "");
   Whole whole;
-  ASSERT_EQ(readWhole(call, fabric, arguments, 1, whole), "");
+  ASSERT_EQ(readWhole(call, fabric, arguments, Workload(), whole), "");
   EXPECT_EQ(whole.table.lists.size(), 1u);
   const Partition one = findSymmetry(whole);
   EXPECT_EQ(one.blocks.of, (std::vector<uint32_t>{0, 0, 0, 0}));
