@@ -14,7 +14,7 @@ constexpr char hierarchical[] = "grid 4 3\nchunks 12\nmessage 4\n"
                                 "tb 1 0\n  send 1 after 0 2\n  rrs 1 x 2\n  rrc 1\n"
                                 "tb 1 0\n  send 1 after 2 3\n  rcs 1 x 2\n  recv 1\n";
 
-std::string errorOf(const std::string &text) {
+std::string faultOf(const std::string &text) {
   std::string error;
   EXPECT_FALSE(parseOrbit(text, error));
   return error;
@@ -47,12 +47,12 @@ TEST(Orbit, TakesTheTimeOfTheCompiledProgram) {
 }
 
 TEST(Orbit, ReportsErrors) {
-  EXPECT_EQ(errorOf("grid 4 3\nchunks 0\n"), "2: wrong line 'chunks 0'");
-  EXPECT_EQ(errorOf("grid 4 3\n  send 1\n"), "2: wrong line '  send 1'");
-  EXPECT_EQ(errorOf("tb 0 1\n  push 1\n"), "2: wrong line '  push 1'");
-  EXPECT_EQ(errorOf("tb 0 1\n  send 1 before 2 3\n"), "2: wrong line '  send 1 before 2 3'");
-  EXPECT_EQ(errorOf("grid 4 3\n"), "2: 'grid', 'chunks', 'message' or 'tb' is missing");
-  EXPECT_EQ(errorOf("grid 4 3\nchunks 1\nmessage 1\ntb 0 1\n  send 1 after 0 1\n"),
+  EXPECT_EQ(faultOf("grid 4 3\nchunks 0\n"), "2: wrong line 'chunks 0'");
+  EXPECT_EQ(faultOf("grid 4 3\n  send 1\n"), "2: wrong line '  send 1'");
+  EXPECT_EQ(faultOf("tb 0 1\n  push 1\n"), "2: wrong line '  push 1'");
+  EXPECT_EQ(faultOf("tb 0 1\n  send 1 before 2 3\n"), "2: wrong line '  send 1 before 2 3'");
+  EXPECT_EQ(faultOf("grid 4 3\n"), "2: 'grid', 'chunks', 'message' or 'tb' is missing");
+  EXPECT_EQ(faultOf("grid 4 3\nchunks 1\nmessage 1\ntb 0 1\n  send 1 after 0 1\n"),
             "6: a step waits for one that does not exist");
   std::string error;
   const std::optional<Orbit> orbit = parseOrbit(hierarchical, error);
