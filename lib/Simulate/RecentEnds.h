@@ -3,6 +3,7 @@
 // is longer ago, its time does not matter any longer. So only recent ends are kept, in the order of time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <vector>
