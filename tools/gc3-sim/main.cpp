@@ -55,6 +55,8 @@ static int write(const CommandLine &line, const Rows &rows, const simulate::Fabr
       return fail("'" + file.path + "' is the input; write to another file");
     if (line.hasBaselineFile() && driver::sameFile(file.path, line.baseline))
       return fail("'" + file.path + "' is the baseline; write to another file");
+    if (driver::sameFile(file.path, line.topology))
+      return fail("'" + file.path + "' is the topology; write to another file");
   }
   if (std::optional<driver::WriteFailure> failure = driver::writeOutputs(files))
     return fail("cannot write '" + failure->path + "': " + failure->problem);

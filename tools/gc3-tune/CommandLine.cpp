@@ -62,12 +62,14 @@ struct Table {
   cl::opt<std::string> baseline{"baseline", cl::desc("nccl: leave sizes to NCCL where its cost model is faster"),
                                 cl::value_desc("name"), cl::cat(choice)};
 
-  cl::opt<std::string> bundle{"o", cl::desc("Write the bundle here"), cl::value_desc("file"), cl::cat(output)};
+  cl::opt<std::string> bundle{"o", cl::desc("Write the bundle here; - is standard output, without the table"),
+                              cl::value_desc("file"), cl::cat(output)};
   cl::opt<std::string> json{"json",
                             cl::desc("Write all times and the ranges here as JSON, too; - is standard output, without "
                                      "the table"),
                             cl::value_desc("file"), cl::cat(output)};
-  cl::opt<std::string> report{"report", cl::desc("Write a web page with plots of times and speed-ups"),
+  cl::opt<std::string> report{"report",
+                              cl::desc("Write a web page with plots of times and speed-ups; - is standard output"),
                               cl::value_desc("file"), cl::cat(output)};
   cl::opt<bool> quiet{"q", cl::desc("Print no table"), cl::cat(output)};
   cl::alias quietAlias{"quiet", cl::desc("Alias for -q"), cl::aliasopt(quiet), cl::cat(output)};
@@ -191,7 +193,8 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
   line.topology = table.topology, line.rounds = table.rounds, line.factor = table.factor;
   line.againstNccl = !table.baseline.empty(), line.programs = table.most, line.jobs = table.jobs;
   line.output = table.bundle, line.json = table.json, line.report = table.report;
-  line.listTopologies = table.listTopologies, line.quiet = table.quiet || table.json == "-";
+  line.listTopologies = table.listTopologies,
+  line.quiet = table.quiet || line.output == "-" || line.json == "-" || line.report == "-";
   return line;
 }
 

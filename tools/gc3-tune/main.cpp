@@ -15,6 +15,22 @@ static int fail(const std::string &message) {
   return 1;
 }
 
+/// Returns an error text if an output is also an input or another output, perhaps by another path.
+static std::string checkPaths(const CommandLine &line, llvm::ArrayRef<driver::OutputFile> files) {
+  std::vector<std::string> inputs = line.inputs;
+  if (!line.topology.empty())
+    inputs.push_back(line.topology);
+  for (size_t i = 0; i < files.size(); ++i) {
+    for (const std::string &input : inputs)
+      if (driver::sameFile(files[i].path, input))
+        return "'" + files[i].path + "' is an input; write to another file";
+    for (size_t other = 0; other < i; ++other)
+      if (driver::sameFile(files[i].path, files[other].path))
+        return "'" + files[i].path + "' and '" + files[other].path + "' are the same file";
+  }
+  return {};
+}
+
 /// Writes all outputs, or none. Returns an error text, or an empty string.
 static std::string write(const CommandLine &line, const Candidates &candidates, const std::vector<Contest> &contests) {
   const std::string bundle = bundleOf(candidates, contests);
@@ -30,10 +46,8 @@ static std::string write(const CommandLine &line, const Candidates &candidates, 
     files.push_back({line.json, json});
   if (!line.report.empty())
     files.push_back({line.report, page});
-  for (const driver::OutputFile &file : files)
-    for (const std::string &input : line.inputs)
-      if (driver::sameFile(file.path, input))
-        return "'" + file.path + "' is an input; write to another file";
+  if (std::string problem = checkPaths(line, files); !problem.empty())
+    return problem;
   if (std::optional<driver::WriteFailure> failure = driver::writeOutputs(files))
     return "cannot write '" + failure->path + "': " + failure->problem;
   return {};
