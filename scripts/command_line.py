@@ -45,6 +45,7 @@ ENVIRONMENT = {
     "gc3-run": "With --settings the tool prints all variables; gc3-environment(7) describes them.",
     "gc3-sim": "gc3-sim reads no variables.",
     "gc3-synth": "gc3-synth reads no variables.",
+    "gc3-tune": "gc3-tune reads no variables, unless it measures: then it reads those of gc3-run.",
 }
 EXAMPLES = {
     "gc3c": [("gc3c ring.gc3 -DR=8 -o ring.gc3b", "Compiles a program for 8 ranks."),
@@ -61,6 +62,9 @@ EXAMPLES = {
                    "Looks for a program of 2 steps."),
                   ("gc3-synth --topology=torus:8x8x8 --collective=alltoall -o torus.gc3",
                    "Looks for a program of few rounds on 512 ranks.")],
+    "gc3-tune": [("gc3-tune allreduce.gc3 --topology=dgx-h100 -o allreduce.gc3b", "Makes a bundle for 8 H100."),
+                 ("gc3-tune *.gc3 -DR=4 --measure=host -e 1MiB -o fast.gc3b --json=times.json",
+                  "Measures several programs on this machine.")],
 }
 
 

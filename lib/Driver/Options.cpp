@@ -104,6 +104,11 @@ struct Table {
                  clEnumValN(CostFormat::Json, "json", "as a JSON object")),
       cl::init(CostFormat::Text),
       cl::cat(output)};
+  cl::opt<std::string> topology{
+      "topology",
+      cl::desc("With --cost: also print times on this machine, and the part of it that is busiest; gc3-sim "
+               "--list-topologies lists names, and files are those of gc3-sim"),
+      cl::value_desc("name"), cl::cat(output)};
   cl::opt<bool> dump{"dump", cl::desc("Print a bundle (FILE.gc3b) as text"), cl::cat(output)};
   cl::opt<bool> listStd{"list-std", cl::desc("List the standard library; takes no input file"), cl::cat(output)};
   cl::opt<std::string> explain{
@@ -337,6 +342,7 @@ static bool checkCombination(const Table &table) {
   rules.insert(
       rules.end(),
       {{given(table.cost) && given(table.emit), "--cost prints costs, and takes no --emit"},
+       {given(table.topology) && !given(table.cost), "--topology is the machine of --cost, and needs it"},
        {given(table.cost) && table.dump, "--dump prints a bundle, and takes no --cost"},
        {given(table.cost) && table.verify == VerifyMode::Off, "costs need a verified program; leave out --verify=off"},
        {table.dump && given(table.emit), "--dump prints a bundle, and takes no --emit"},
@@ -446,6 +452,7 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
   if (given(table.cost))
     table.emit = Emit::Cost;
   options.costFormat = table.cost;
+  options.topology = table.topology;
   options.collective = table.collective;
   options.output = table.out;
   options.from = table.from;

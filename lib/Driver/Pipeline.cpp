@@ -3,8 +3,10 @@
 #include "Pipeline.h"
 #include "BundleClaims.h"
 #include "InputKind.h"
+#include "MachineCosts.h"
 #include "MscclCollective.h"
 #include "Products.h"
+#include "ReadTopology.h"
 #include "StandardPromise.h"
 #include "Version.h"
 #include "gc3/Emit/Bundle.h"
@@ -197,6 +199,30 @@ bool Pipeline::verifyBundle(llvm::StringRef bytes) {
   return good && !session.diags.hasErrors();
 }
 
+bool Pipeline::writeCosts(llvm::raw_ostream &out) {
+  auto timer = session.times.start("emit");
+  const auto write = options.costFormat == CostFormat::Json ? emit::writeCostsAsJson : emit::writeCosts;
+  if (options.topology.empty()) {
+    write(out, programs, nullptr);
+    return true;
+  }
+  std::string error;
+  const std::optional<topology::Topology> topology = readTopology(options.topology, error);
+  if (!topology) {
+    session.diags.error(DiagId::BadTopology, {}, error);
+    return false;
+  }
+  const simulate::Fabric fabric(*topology);
+  for (const ir::Program &program : programs)
+    if (const std::string problem = findMisfit(program, fabric); !problem.empty()) {
+      session.diags.error(DiagId::BadTopology, program.info->nameRange, problem);
+      return false;
+    }
+  write(out, programs,
+        [&](const ir::Program &program, const emit::Cost &cost) { return machineCost(program, cost, fabric); });
+  return true;
+}
+
 bool Pipeline::compile(llvm::StringRef text, std::string &result) {
   llvm::raw_string_ostream out(result);
   if (options.emit == Emit::Ast)
@@ -209,10 +235,8 @@ bool Pipeline::compile(llvm::StringRef text, std::string &result) {
   case From::MscclXml: good = compileMsccl(text, out); break;
   case From::Bundle: good = verifyBundle(text); break;
   }
-  if (good && options.emit == Emit::Cost) {
-    auto timer = session.times.start("emit");
-    (options.costFormat == CostFormat::Json ? emit::writeCostsAsJson : emit::writeCosts)(out, programs);
-  }
+  if (good && options.emit == Emit::Cost)
+    return writeCosts(out);
   if (!good || options.emit != Emit::Bundle)
     return good;
   auto timer = session.times.start("emit");

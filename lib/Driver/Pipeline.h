@@ -40,6 +40,7 @@ private:
   bool compileProgram(ir::Program &&program, llvm::raw_ostream &out);
   template <typename IR>
   bool compileAll(std::vector<IR> &&parts, llvm::raw_ostream &out);
+  bool writeCosts(llvm::raw_ostream &out);
   verify::Verdict verifyProgram(const ir::Program &program);
 
   Session &session;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ReadTopology.h"
 #include "gc3/Support/Diagnostics.h"
-#include "gc3/Topology/Json.h"
+#include "gc3/Topology/Families.h"
+#include "gc3/Topology/Import.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace gc3;
@@ -19,20 +21,30 @@ static std::string suggestFamily(llvm::StringRef name) {
   return llvm::is_contained(families, wanted.str()) ? "" : suggestion(wanted, families);
 }
 
+/// Returns true for the name of a file. No family has a dot or a slash in its name.
+static bool isFile(llvm::StringRef name) {
+  return name.find_first_of("./\\") != llvm::StringRef::npos;
+}
+
 std::optional<topology::Topology> driver::readTopology(const std::string &name, std::string &error,
                                                        topology::SwitchLinks switchLinks) {
-  if (!llvm::StringRef(name).endswith(".json")) {
+  std::string inner = name;
+  const std::optional<uint32_t> machines = topology::splitMachines(inner);
+  if (!isFile(inner)) {
     std::optional<topology::Topology> topology = topology::named(name, error, switchLinks);
     error += topology ? "" : suggestFamily(name);
     return topology;
   }
-  auto file = llvm::MemoryBuffer::getFile(name);
+  auto file = llvm::MemoryBuffer::getFile(inner);
   if (!file) {
-    error = "cannot read '" + name + "': " + file.getError().message();
+    error = "cannot read '" + inner + "': " + file.getError().message();
     return {};
   }
-  std::optional<topology::Topology> topology = topology::parseJson((*file)->getBuffer().str(), error);
-  error = name + ": " + error;
+  std::optional<topology::Topology> topology =
+      topology::parseFile((*file)->getBuffer().str(), llvm::sys::path::stem(inner).str(), error);
+  if (topology && machines)
+    topology = topology::repeated(*topology, *machines, error, switchLinks);
+  error = inner + ": " + error;
   return topology;
 }
 

@@ -8,8 +8,9 @@
 
 namespace gc3::driver {
 
-/// Returns the topology with this name, or the topology of a file if the name ends with `.json`. After an error returns
-/// nothing and sets `error`. The switches of a file always get links.
+/// Returns the topology with this name, or that of a file if the name has a dot or a slash. `N*` before either one
+/// makes N machines. The content of a file determines its format. After an error returns nothing and sets `error`. The
+/// switches inside a machine always get links.
 std::optional<topology::Topology> readTopology(const std::string &name, std::string &error,
                                                topology::SwitchLinks switchLinks = topology::SwitchLinks::All);
 

@@ -49,6 +49,35 @@ static void measurePaths(const Program &program, Cost &cost) {
   });
 }
 
+std::vector<Traffic> gc3::emit::trafficOf(const Program &program) {
+  std::vector<Traffic> traffic;
+  for (const ThreadBlock &block : program.threadBlocks) {
+    uint64_t slots = 0;
+    for (uint32_t i = block.firstStep; i != block.firstStep + block.stepCount; ++i)
+      slots += sends(program.steps[i].opcode) ? program.steps[i].count : 0;
+    if (slots != 0)
+      traffic.push_back({block.rank, static_cast<uint32_t>(block.sendPeer), slots});
+  }
+  return traffic;
+}
+
+double gc3::emit::longestPath(const Program &program, llvm::function_ref<double(uint32_t from, uint32_t to)> latency) {
+  std::vector<double> ofBlock;
+  for (const ThreadBlock &block : program.threadBlocks)
+    ofBlock.push_back(block.recvPeer >= 0 ? latency(static_cast<uint32_t>(block.recvPeer), block.rank) : 0);
+  const Messages messages = matchMessages(program);
+  std::vector<double> paths(program.steps.size()); // the longest chain that ends with the step
+  double longest = 0;
+  StepOrder(program, messages).run([&](uint32_t block, uint32_t step) {
+    eachDependency(program, messages, block, step, [&](uint32_t other, Dependency dependency) {
+      if (dependency != Dependency::Slot)
+        paths[step] = std::max(paths[step], paths[other] + (dependency == Dependency::Message ? ofBlock[block] : 0));
+    });
+    longest = std::max(longest, paths[step]);
+  });
+  return longest;
+}
+
 uint64_t Cost::slotsSent() const {
   uint64_t sum = 0;
   for (const RankCost &rank : ranks)
@@ -64,6 +93,7 @@ Cost gc3::emit::costOf(const Program &program) {
       cost.slotsOfCall = std::max(cost.slotsOfCall, uint64_t(collective.size(rank, buffer)) * program.subdivision);
   countWork(program, cost);
   measurePaths(program, cost);
-  cost.bounds = costBounds(collective, program.subdivision);
+  if (collective.post.promises())
+    cost.bounds = costBounds(collective, program.subdivision);
   return cost;
 }

@@ -52,6 +52,25 @@ static void writeSummary(llvm::raw_ostream &out, const Cost &cost) {
   row("channels", std::to_string(cost.channels), "");
 }
 
+static std::string figure(std::optional<double> number) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (number)
+    out << llvm::format("%.6g", *number);
+  return number ? out.str() : "-";
+}
+
+static void writeMachine(llvm::raw_ostream &out, const MachineCost &cost) {
+  auto row = [&](const char *what, double program, std::optional<double> least) {
+    out << llvm::format("  %-32s %12s %12s\n", what, figure(program).c_str(), figure(least).c_str());
+  };
+  out << "\n  on " << cost.machine << '\n';
+  row("us of the longest path", cost.latency, cost.leastLatency);
+  row("us per MB of the call", cost.perMegabyte, cost.leastPerMegabyte);
+  if (!cost.busiest.empty())
+    out << "  busiest: " << cost.busiest << '\n';
+}
+
 static void writeRanks(llvm::raw_ostream &out, const Cost &cost) {
   auto row = [&](const std::string &ranks, auto... cells) {
     out << llvm::format("  %-14s", ranks.c_str());
@@ -72,7 +91,7 @@ static void writeRanks(llvm::raw_ostream &out, const Cost &cost) {
   }
 }
 
-void gc3::emit::writeCosts(llvm::raw_ostream &out, const std::vector<Program> &programs) {
+void gc3::emit::writeCosts(llvm::raw_ostream &out, const std::vector<Program> &programs, MachineCosts onMachine) {
   for (const Program &program : programs) {
     const ProgramInfo &info = *program.info;
     const Cost cost = costOf(program);
@@ -80,12 +99,32 @@ void gc3::emit::writeCosts(llvm::raw_ostream &out, const std::vector<Program> &p
         << quantity(info.collective.ranks, "rank") << ", " << name(info.protocol)
         << "; bytes are multiples of the size of a call\n";
     writeSummary(out, cost);
+    if (onMachine)
+      writeMachine(out, onMachine(program, cost));
     out << '\n';
     writeRanks(out, cost);
   }
 }
 
-static void writeObject(JsonWriter &json, const Program &program) {
+static void writeMachine(JsonWriter &json, const MachineCost &cost) {
+  auto number = [&](const char *key, std::optional<double> value) {
+    json.key(key);
+    value ? json.real(*value) : json.null();
+  };
+  json.key("topology");
+  json.object([&] {
+    json.key("name");
+    json.value(llvm::StringRef(cost.machine));
+    number("latency", cost.latency);
+    number("per_megabyte", cost.perMegabyte);
+    json.key("busiest");
+    json.value(llvm::StringRef(cost.busiest));
+    number("least_latency", cost.leastLatency);
+    number("least_per_megabyte", cost.leastPerMegabyte);
+  });
+}
+
+static void writeObject(JsonWriter &json, const Program &program, MachineCosts onMachine) {
   const ProgramInfo &info = *program.info;
   const Cost cost = costOf(program);
   auto number = [&](const char *key, uint64_t value) {
@@ -119,6 +158,8 @@ static void writeObject(JsonWriter &json, const Program &program) {
     array("slots_out", cost.ranks, [](const RankCost &rank) { return rank.slotsOut; });
     array("messages_in", cost.ranks, [](const RankCost &rank) { return rank.messagesIn; });
     array("slots_in", cost.ranks, [](const RankCost &rank) { return rank.slotsIn; });
+    if (onMachine)
+      writeMachine(json, onMachine(program, cost));
     json.key("bounds");
     if (!cost.bounds) {
       json.null();
@@ -134,7 +175,7 @@ static void writeObject(JsonWriter &json, const Program &program) {
   });
 }
 
-void gc3::emit::writeCostsAsJson(llvm::raw_ostream &out, const std::vector<Program> &programs) {
+void gc3::emit::writeCostsAsJson(llvm::raw_ostream &out, const std::vector<Program> &programs, MachineCosts onMachine) {
   JsonWriter json(out);
   json.object([&] {
     json.key("version");
@@ -142,7 +183,7 @@ void gc3::emit::writeCostsAsJson(llvm::raw_ostream &out, const std::vector<Progr
     json.key("programs");
     json.array([&] {
       for (const Program &program : programs)
-        writeObject(json, program);
+        writeObject(json, program, onMachine);
     });
   });
   out << '\n';

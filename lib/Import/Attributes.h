@@ -3,7 +3,7 @@
 // that is not valid.
 #pragma once
 
-#include "Xml.h"
+#include "gc3/Support/Xml.h"
 #include "llvm/ADT/StringSet.h"
 #include <optional>
 

@@ -3,6 +3,7 @@
 // computed anew for each combination of their values.
 #include "Stages.h"
 #include "gc3/Parse/Parse.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace gc3;
 using namespace gc3::sema;
@@ -41,7 +42,7 @@ private:
 /// Returns the list's elements without duplicates.
 std::vector<ParamValue> Combinations::valuesOf(const ParamInfo &param, const ParamValue &choices) {
   std::vector<ParamValue> values;
-  std::vector<std::string> texts;
+  llvm::StringSet<> texts;
   for (size_t i = 0; i < choices.list.size(); ++i) {
     const List &list = *choices.list.get();
     ParamValue value;
@@ -50,11 +51,8 @@ std::vector<ParamValue> Combinations::valuesOf(const ParamInfo &param, const Par
       value.list = list.lists[i];
     else
       value.number = list.ints[i];
-    std::string text = machine.text(param.type, value);
-    if (std::find(texts.begin(), texts.end(), text) != texts.end())
-      continue;
-    texts.push_back(std::move(text));
-    values.push_back(std::move(value));
+    if (texts.insert(machine.text(param.type, value)).second)
+      values.push_back(std::move(value));
   }
   return values;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash of numbers, in their order. Equal hashes only suggest equal values: who uses them must compare the values.
+// A hash of numbers, in their order. Equal hashes only suggest equal values, so the values must be compared, too.
 #pragma once
 
 #include <bit>

@@ -20,59 +20,97 @@ void addUse(std::vector<ResourceUse> &list, uint32_t resource, double weight) {
   list.push_back({resource, weight});
 }
 
-class WholeReader {
+/// Lists the resources of steps and puts.
+class UseLists {
 public:
-  WholeReader(const Call &call, const Fabric &fabric, const kernel::KernelArgs &geometry, double wire, Whole &whole)
-      : program(call.program), call(call), fabric(fabric), arguments(geometry), wire(wire), whole(whole) {
+  UseLists(const Fabric &fabric, const std::vector<Route> &routes, double wire, Whole &whole)
+      : fabric(fabric), routes(routes), wire(wire), whole(whole) {}
+
+  void listUses();
+
+private:
+  uint32_t addList(const std::vector<ResourceUse> &list);
+  std::vector<ResourceUse> usesOfStep(const Whole::Block &block, const kernel::OpcodeFlags &flags) const;
+  std::vector<ResourceUse> usesOfPut(uint32_t connection) const;
+
+  const Fabric &fabric;
+  const std::vector<Route> &routes; ///< by connection
+  const double wire;
+  Whole &whole;
+};
+
+uint32_t UseLists::addList(const std::vector<ResourceUse> &list) {
+  whole.uses.insert(whole.uses.end(), list.begin(), list.end());
+  whole.usesBegin.push_back(static_cast<uint32_t>(whole.uses.size()));
+  return static_cast<uint32_t>(whole.usesBegin.size()) - 2;
+}
+
+/// Returns what a step uses: the route of its message, the memory of its rank, and the memory of the receiver, which
+/// has the slots.
+std::vector<ResourceUse> UseLists::usesOfStep(const Whole::Block &block, const kernel::OpcodeFlags &flags) const {
+  std::vector<ResourceUse> list;
+  double own = flags.reads() + flags.accumulates() + flags.writes() + (flags.readsSlot() ? wire : 0);
+  if (flags.sends()) {
+    const Workload::Connection &out = whole.connections[block.out];
+    if (out.isNetwork)
+      own += wire;
+    else {
+      for (uint32_t resource : routes[block.out].resources)
+        addUse(list, resource, wire);
+      addUse(list, fabric.memoryOf(whole.blocks[out.receiver].rank), wire);
+    }
+  }
+  addUse(list, fabric.memoryOf(block.rank), own);
+  return list;
+}
+
+std::vector<ResourceUse> UseLists::usesOfPut(uint32_t connection) const {
+  const Workload::Connection &over = whole.connections[connection];
+  std::vector<ResourceUse> list;
+  for (uint32_t resource : routes[connection].resources)
+    addUse(list, resource, wire);
+  addUse(list, fabric.memoryOf(whole.blocks[over.sender].rank), wire);
+  addUse(list, fabric.memoryOf(whole.blocks[over.receiver].rank), wire);
+  return list;
+}
+
+void UseLists::listUses() {
+  for (Whole::Block &block : whole.blocks) {
+    block.firstUses = static_cast<uint32_t>(whole.usesBegin.size()) - 1;
+    for (const kernel::OpcodeFlags &flags : whole.table.lists[block.steps].kinds)
+      addList(usesOfStep(block, flags));
+  }
+  for (uint32_t i = 0; i < whole.connections.size(); ++i)
+    if (whole.connections[i].isNetwork)
+      whole.connections[i].putUses = addList(usesOfPut(i));
+}
+
+/// Reads the thread blocks and their steps.
+class StepReader {
+public:
+  StepReader(const Call &call, const kernel::KernelArgs &geometry, Whole &whole)
+      : program(call.program), call(call), arguments(geometry), whole(whole) {
     for (std::byte *&buffer : arguments.memory[0].buffers)
       buffer = &address;
-    for (const Resource &resource : fabric.resources())
-      whole.capacities.push_back(resource.capacity);
   }
 
-  std::string connect();
   void readSteps();
-  void listUses();
 
 private:
   void readRank(uint32_t rank);
   void readBlock(uint32_t rank, const kernel::BlockImage &image, const bundle::fbs::Wait *waits);
   void readRuns(const kernel::StepImage &image, Workload::Step &step, uint32_t firstRun);
   void readWaits(const bundle::fbs::Wait *first, uint32_t count, uint32_t firstBlock, uint32_t firstAwaited);
-  uint32_t addList(const std::vector<ResourceUse> &list);
-  std::vector<ResourceUse> usesOfStep(const Whole::Block &block, const kernel::OpcodeFlags &flags) const;
-  std::vector<ResourceUse> usesOfPut(uint32_t connection) const;
 
   const core::Program &program;
   const Call &call;
-  const Fabric &fabric;
   kernel::KernelArgs arguments;
-  const double wire;
   Whole &whole;
-  std::vector<Route> routes; ///< by connection
-  std::byte address{};       ///< of all memory: the simulation uses no addresses
+  std::byte address{}; ///< of all memory: the simulation uses no addresses
 };
 
-std::string WholeReader::connect() {
-  const topology::ProtocolCosts &own = fabric.topology().costs.protocols[static_cast<size_t>(call.slots.protocol)];
-  std::vector<uint32_t> rankOf;
-  for (uint32_t rank = 0; rank < program.ranks(); ++rank)
-    rankOf.resize(program.firstThreadBlock(rank + 1), rank);
-  for (const core::Connection &each : program.connections()) {
-    const uint32_t from = rankOf[each.sender], to = rankOf[each.receiver];
-    std::optional<Route> route = fabric.route(from, to);
-    if (!route)
-      return "program '" + program.info().name()->str() + "' sends from rank " + std::to_string(from) + " to rank " +
-             std::to_string(to) + ", but topology '" + fabric.topology().name + "' has no link or switch between them";
-    whole.connections.push_back({each.sender, each.receiver, route->kind == LinkKind::Network,
-                                 route->alpha + own.hop[static_cast<size_t>(route->kind)], Whole::None});
-    routes.push_back(std::move(*route));
-  }
-  return {};
-}
-
 /// Makes the image of each rank, and copies what the simulation needs.
-void WholeReader::readSteps() {
+void StepReader::readSteps() {
   plan::ConnectionPool pool(program.ranks());
   const std::vector<uint32_t> numbers = pool.add(program, call.slots);
   const plan::ConnectionPool::Parts parts(pool.pieces(), std::vector<std::byte *>(program.ranks(), &address));
@@ -87,14 +125,14 @@ void WholeReader::readSteps() {
   }
 }
 
-void WholeReader::readRank(uint32_t rank) {
+void StepReader::readRank(uint32_t rank) {
   const bundle::fbs::Wait *waits = program.rank(rank).waits.data();
   for (uint32_t i = program.firstThreadBlock(rank); i < program.firstThreadBlock(rank + 1); ++i)
     readBlock(rank, arguments.blocks[i - program.firstThreadBlock(rank)], waits);
 }
 
 /// `waits` are those of the rank.
-void WholeReader::readBlock(uint32_t rank, const kernel::BlockImage &image, const bundle::fbs::Wait *waits) {
+void StepReader::readBlock(uint32_t rank, const kernel::BlockImage &image, const bundle::fbs::Wait *waits) {
   const auto number = static_cast<uint32_t>(whole.blocks.size());
   const auto firstAwaited = static_cast<uint32_t>(whole.awaited.size());
   StepTable &table = whole.table;
@@ -112,7 +150,7 @@ void WholeReader::readBlock(uint32_t rank, const kernel::BlockImage &image, cons
 }
 
 /// Keeps the runs of a step if one of them has a short slot.
-void WholeReader::readRuns(const kernel::StepImage &image, Workload::Step &step, uint32_t firstRun) {
+void StepReader::readRuns(const kernel::StepImage &image, Workload::Step &step, uint32_t firstRun) {
   std::vector<kernel::SlotRun> &runs = whole.table.runs;
   const auto first = static_cast<uint32_t>(runs.size());
   bool isShort = false;
@@ -129,8 +167,7 @@ void WholeReader::readRuns(const kernel::StepImage &image, Workload::Step &step,
 }
 
 /// Numbers the awaited blocks in the order in which this thread block first waits for them.
-void WholeReader::readWaits(const bundle::fbs::Wait *first, uint32_t count, uint32_t firstBlock,
-                            uint32_t firstAwaited) {
+void StepReader::readWaits(const bundle::fbs::Wait *first, uint32_t count, uint32_t firstBlock, uint32_t firstAwaited) {
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t block = firstBlock + first[i].thread_block();
     const auto known = std::find(whole.awaited.begin() + firstAwaited, whole.awaited.end(), block);
@@ -141,61 +178,36 @@ void WholeReader::readWaits(const bundle::fbs::Wait *first, uint32_t count, uint
   }
 }
 
-uint32_t WholeReader::addList(const std::vector<ResourceUse> &list) {
-  whole.uses.insert(whole.uses.end(), list.begin(), list.end());
-  whole.usesBegin.push_back(static_cast<uint32_t>(whole.uses.size()));
-  return static_cast<uint32_t>(whole.usesBegin.size()) - 2;
-}
-
-/// Returns what a step uses: the route of its message, the memory of its rank, and the memory of the receiver, which
-/// has the slots.
-std::vector<ResourceUse> WholeReader::usesOfStep(const Whole::Block &block, const kernel::OpcodeFlags &flags) const {
-  std::vector<ResourceUse> list;
-  double own = flags.reads() + flags.accumulates() + flags.writes() + (flags.readsSlot() ? wire : 0);
-  if (flags.sends()) {
-    const Workload::Connection &out = whole.connections[block.out];
-    if (out.isNetwork)
-      own += wire;
-    else {
-      for (uint32_t resource : routes[block.out].resources)
-        addUse(list, resource, wire);
-      addUse(list, fabric.memoryOf(whole.blocks[out.receiver].rank), wire);
-    }
-  }
-  addUse(list, fabric.memoryOf(block.rank), own);
-  return list;
-}
-
-std::vector<ResourceUse> WholeReader::usesOfPut(uint32_t connection) const {
-  const Workload::Connection &over = whole.connections[connection];
-  std::vector<ResourceUse> list;
-  for (uint32_t resource : routes[connection].resources)
-    addUse(list, resource, wire);
-  addUse(list, fabric.memoryOf(whole.blocks[over.sender].rank), wire);
-  addUse(list, fabric.memoryOf(whole.blocks[over.receiver].rank), wire);
-  return list;
-}
-
-void WholeReader::listUses() {
-  for (Whole::Block &block : whole.blocks) {
-    block.firstUses = static_cast<uint32_t>(whole.usesBegin.size()) - 1;
-    for (const kernel::OpcodeFlags &flags : whole.table.lists[block.steps].kinds)
-      addList(usesOfStep(block, flags));
-  }
-  for (uint32_t i = 0; i < whole.connections.size(); ++i)
-    if (whole.connections[i].isNetwork)
-      whole.connections[i].putUses = addList(usesOfPut(i));
-}
-
 } // namespace
+
+std::optional<std::pair<uint32_t, uint32_t>> addRoutes(const Fabric &fabric, kernel::Protocol protocol, double wire,
+                                                       Whole &whole) {
+  const topology::ProtocolCosts &own = fabric.topology().costs.protocols[static_cast<size_t>(protocol)];
+  std::vector<Route> routes;
+  for (Workload::Connection &each : whole.connections) {
+    const uint32_t from = whole.blocks[each.sender].rank, to = whole.blocks[each.receiver].rank;
+    std::optional<Route> route = fabric.route(from, to);
+    if (!route)
+      return {{from, to}};
+    each.isNetwork = route->kind == LinkKind::Network;
+    each.hop = route->alpha + own.hop[static_cast<size_t>(route->kind)];
+    routes.push_back(std::move(*route));
+  }
+  for (const Resource &resource : fabric.resources())
+    whole.capacities.push_back(resource.capacity);
+  UseLists(fabric, routes, wire, whole).listUses();
+  return {};
+}
 
 std::string readWhole(const Call &call, const Fabric &fabric, const kernel::KernelArgs &arguments, double wire,
                       Whole &whole) {
-  WholeReader reader(call, fabric, arguments, wire, whole);
-  if (std::string problem = reader.connect(); !problem.empty())
-    return problem;
-  reader.readSteps();
-  reader.listUses();
+  StepReader(call, arguments, whole).readSteps();
+  for (const core::Connection &each : call.program.connections())
+    whole.connections.push_back({each.sender, each.receiver, false, 0, Whole::None});
+  if (const auto ends = addRoutes(fabric, call.slots.protocol, wire, whole))
+    return "program '" + call.program.info().name()->str() + "' sends from rank " + std::to_string(ends->first) +
+           " to rank " + std::to_string(ends->second) + ", but topology '" + fabric.topology().name +
+           "' has no link or switch between them";
   return {};
 }
 

@@ -33,8 +33,14 @@ struct Whole {
   uint32_t kindsOf(const Block &block) const { return static_cast<uint32_t>(table.lists[block.steps].kinds.size()); }
 };
 
-/// Reads a call. `arguments` has its geometry. `wire` is the number of bytes that the protocol stores for a byte of
-/// data. Builds the image of one rank at a time. Returns an error text, or an empty string.
+/// Finds the routes of all connections, and lists the resources that steps and puts use. The blocks and the ends of the
+/// connections must be known. `wire` is the number of bytes that the protocol stores for a byte of data. Returns the
+/// ends of a connection without a route, as ranks, or nothing.
+std::optional<std::pair<uint32_t, uint32_t>> addRoutes(const Fabric &fabric, kernel::Protocol protocol, double wire,
+                                                       Whole &whole);
+
+/// Reads a call. `arguments` has its geometry. Builds the image of one rank at a time. Returns an error text, or an
+/// empty string.
 std::string readWhole(const Call &call, const Fabric &fabric, const kernel::KernelArgs &arguments, double wire,
                       Whole &whole);
 

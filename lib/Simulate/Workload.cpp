@@ -10,7 +10,7 @@ namespace gc3::simulate {
 using kernel::Protocol;
 
 /// Returns the bytes that a protocol stores for a byte of data.
-static double wireFactor(Protocol protocol) {
+static double wireBytes(Protocol protocol) {
   switch (protocol) {
   case Protocol::Simple: return 1;
   case Protocol::LL: return static_cast<double>(kernel::lineBytesLL) / kernel::wordBytes;
@@ -19,41 +19,44 @@ static double wireFactor(Protocol protocol) {
   __builtin_unreachable();
 }
 
-std::string Workload::readCosts(const Call &call, const topology::Topology &topology) {
-  if (call.program.ranks() != topology.ranks)
-    return "program '" + call.program.info().name()->str() + "' is for " + std::to_string(call.program.ranks()) +
-           " ranks, but topology '" + topology.name + "' has " + std::to_string(topology.ranks);
-  elementBytes = call.elementBytes, slots = call.slots.slots;
-  const topology::Costs &costs = topology.costs;
-  const topology::ProtocolCosts &own = costs.protocols[static_cast<size_t>(call.slots.protocol)];
+void Workload::setCosts(const kernel::KernelArgs &geometry, uint32_t bytesOfElement, Protocol protocol,
+                        const topology::Costs &costs) {
+  const topology::ProtocolCosts &own = costs.protocols[static_cast<size_t>(protocol)];
+  arguments = geometry, elementBytes = bytesOfElement, slots = geometry.slots;
   launch = costs.launch, stepTime = costs.step, prepareTime = costs.prepare, waitTime = costs.wait;
   copyRate = own.copy * 1000, reduceRate = own.reduce * 1000;
   grain = own.grain;
-  wire = wireFactor(call.slots.protocol);
-  cutsThrough = call.slots.protocol != Protocol::Simple;
-  return setGeometry(call.program, call.count, elementBytes, call.slots, arguments);
+  wire = wireBytes(protocol);
+  cutsThrough = protocol != Protocol::Simple;
 }
 
 std::string Workload::prepare(const Call &call, const Fabric &fabric, bool useSymmetry) {
-  if (std::string problem = readCosts(call, fabric.topology()); !problem.empty())
+  const topology::Topology &topology = fabric.topology();
+  if (call.program.ranks() != topology.ranks)
+    return "program '" + call.program.info().name()->str() + "' is for " + std::to_string(call.program.ranks()) +
+           " ranks, but topology '" + topology.name + "' has " + std::to_string(topology.ranks);
+  kernel::KernelArgs geometry{};
+  if (std::string problem = setGeometry(call.program, call.count, call.elementBytes, call.slots, geometry);
+      !problem.empty())
     return problem;
+  setCosts(geometry, call.elementBytes, call.slots.protocol, topology.costs);
   Whole whole;
-  if (std::string problem = readWhole(call, fabric, arguments, wire, whole); !problem.empty())
+  if (std::string problem = readWhole(call, fabric, geometry, wire, whole); !problem.empty())
     return problem;
   Partition partition = useSymmetry ? findSymmetry(whole) : withoutSymmetry(whole);
-  merge(whole, partition);
-  runs = std::move(whole.table.runs);
-  resourceOf = std::move(partition.resources.of);
+  merge(std::move(whole), std::move(partition));
   return {};
 }
 
-void Workload::merge(const Whole &whole, const Partition &partition) {
+void Workload::merge(Whole whole, Partition partition) {
   for (uint32_t first : partition.resources.first)
     capacities.push_back(whole.capacities[first]);
   for (uint32_t i = 0; i < partition.blocks.count(); ++i)
     mergeBlock(whole, partition, i);
   for (uint32_t i = 0; i < partition.connections.count(); ++i)
     mergeConnection(whole, partition, i);
+  runs = std::move(whole.table.runs);
+  resourceOf = std::move(partition.resources.of);
 }
 
 void Workload::mergeBlock(const Whole &whole, const Partition &partition, uint32_t ofClass) {

@@ -49,6 +49,14 @@ public:
     uint32_t putUses;          ///< list of resources of a put
   };
 
+  /// Sets the costs of a call with this geometry.
+  void setCosts(const kernel::KernelArgs &geometry, uint32_t elementBytes, kernel::Protocol protocol,
+                const topology::Costs &costs);
+  /// Takes all parts of a call after setCosts(). Merges each class of the partition.
+  void merge(Whole whole, Partition partition);
+  /// Returns the number of bytes on a link for a byte of data.
+  double wireFactor() const { return wire; }
+
   /// Prepares a call. If `useSymmetry` is false, nothing is merged, and all numbers are those of the call. Returns an
   /// error text, or an empty string.
   std::string prepare(const Call &call, const Fabric &fabric, bool useSymmetry);
@@ -80,8 +88,6 @@ public:
   double launch = 0, stepTime = 0, prepareTime = 0, waitTime = 0;
 
 private:
-  std::string readCosts(const Call &call, const topology::Topology &topology);
-  void merge(const Whole &whole, const Partition &partition);
   void mergeBlock(const Whole &whole, const Partition &partition, uint32_t ofClass);
   void mergeConnection(const Whole &whole, const Partition &partition, uint32_t ofClass);
   uint32_t addList(std::span<const ResourceUse> list, uint32_t users, const Classes &resources);

@@ -71,6 +71,7 @@ static constexpr std::string_view diagNames[] = {
     "inexpressible",
     "runtime-limit",
     "picture-limit",
+    "bad-topology",
 };
 static_assert(std::size(diagNames) == static_cast<size_t>(DiagId::Count));
 

@@ -255,30 +255,49 @@ Topology joinByNetwork(Topology inside, uint32_t machines) {
   return topology;
 }
 
-std::optional<Topology> named(const std::string &name, std::string &error, SwitchLinks switchLinks) {
+std::optional<uint32_t> splitMachines(std::string &name) {
   const size_t star = name.find('*');
-  std::optional<Topology> topology = makeFamily(star == std::string::npos ? name : name.substr(star + 1), error);
+  const Sizes machines = star == std::string::npos ? Sizes() : readSizes(name.substr(0, star));
+  if (machines.size() != 1)
+    return {};
+  name.erase(0, star + 1);
+  return machines[0];
+}
+
+std::optional<Topology> repeated(const Topology &inside, uint32_t machines, std::string &error,
+                                 SwitchLinks switchLinks) {
+  const std::string name = std::to_string(machines) + "*" + inside.name;
+  if (machines < 2) {
+    error = "'" + name + "' must begin with a number of machines of at least 2: '2*" + inside.name + "'";
+    return {};
+  }
+  const uint64_t ranks = static_cast<uint64_t>(machines) * inside.ranks;
+  const uint64_t links = machines * (inside.links.size() + (switchLinks == SwitchLinks::All ? ranks : 0));
+  if (ranks > Topology::MaxRanks || links > Topology::MaxLinks) {
+    error = "'" + name + "' is too large: a topology has at most " + std::to_string(Topology::MaxRanks) +
+            " ranks and " + std::to_string(Topology::MaxLinks) + " links";
+    return {};
+  }
+  Topology topology = joinByNetwork(inside, machines);
+  if (switchLinks == SwitchLinks::All)
+    topology.expandSwitches();
+  topology.name = name;
+  return topology;
+}
+
+std::optional<Topology> named(const std::string &name, std::string &error, SwitchLinks switchLinks) {
+  std::string family = name;
+  const std::optional<uint32_t> machines = splitMachines(family);
+  if (!machines && name.find('*') != std::string::npos) {
+    family.erase(0, family.find('*') + 1);
+    error = "'" + name + "' must begin with a number of machines of at least 2: '2*" + family + "'";
+    return {};
+  }
+  std::optional<Topology> topology = makeFamily(family, error);
   if (!topology)
     return {};
-  if (star != std::string::npos) {
-    const Sizes machines = readSizes(name.substr(0, star));
-    if (machines.size() != 1 || machines[0] < 2) {
-      error = "'" + name + "' must begin with a number of machines of at least 2: '2*" + name.substr(star + 1) + "'";
-      return {};
-    }
-    const uint64_t ranks = static_cast<uint64_t>(machines[0]) * topology->ranks;
-    const uint64_t links = machines[0] * (topology->links.size() + (switchLinks == SwitchLinks::All ? ranks : 0));
-    if (ranks > Topology::MaxRanks || links > Topology::MaxLinks) {
-      error = "'" + name + "' is too large: a topology has at most " + std::to_string(Topology::MaxRanks) +
-              " ranks and " + std::to_string(Topology::MaxLinks) + " links";
-      return {};
-    }
-    topology = joinByNetwork(*topology, machines[0]);
-    if (switchLinks == SwitchLinks::All)
-      topology->expandSwitches();
-  }
-  topology->name = name;
-  return topology;
+  topology->name = family;
+  return machines ? repeated(*topology, *machines, error, switchLinks) : topology;
 }
 
 std::string familiesHelp() {

@@ -36,6 +36,27 @@ std::string argumentsOf(const Recorded &call, const fbs::ThreadBlock &block, con
   return arguments.add("slots", instruction.count()).text();
 }
 
+/// A message of a call: the n-th one of its connection. Files of several processes agree on these numbers.
+struct Message {
+  uint64_t call;
+  uint32_t from, to; ///< process numbers in the trace
+  uint32_t channel;
+  uint64_t number;
+};
+
+/// Returns a hash of 64 bits.
+uint64_t idOf(const Message &message) {
+  uint64_t hash = 0;
+  for (const uint64_t each :
+       {message.call, uint64_t{message.from}, uint64_t{message.to}, uint64_t{message.channel}, message.number}) {
+    hash = (hash ^ each) + 0x9e3779b97f4a7c15; // SplitMix64 (Steele, Lea, Flood 2014)
+    hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9;
+    hash = (hash ^ hash >> 27) * 0x94d049bb133111eb;
+    hash ^= hash >> 31;
+  }
+  return hash;
+}
+
 } // namespace
 
 Recording::Recording(uint32_t ofRank, const Recorded &ofCall, uint64_t when)
@@ -124,6 +145,37 @@ void Timeline::nameRows(Events &events) const {
   }
 }
 
+/// Writes the instructions of a thread block. Each instruction that sends has the tail of an arrow at its beginning,
+/// and each one that receives has the head at its end, because a message can arrive before the sender notes its end.
+/// Counts the messages of unrecorded instructions, too.
+void Timeline::writeBlock(Events &events, const Recording &recording, uint32_t threadBlock) const {
+  const Recorded &call = recording.call;
+  const RankView &view = call.program->rank(recording.rank);
+  const fbs::ThreadBlock &block = view.threadBlocks[threadBlock];
+  const auto steps = view.instructions.subspan(block.first_instruction(), block.instruction_count());
+  std::vector<std::string> common;
+  for (const fbs::Instruction &step : steps)
+    common.push_back(argumentsOf(call, block, step));
+  const uint32_t process = processOf(recording.rank);
+  Message sent{call.number, process, processOf(block.send_peer()), block.channel(), 0};
+  Message received{call.number, processOf(block.recv_peer()), process, block.channel(), 0};
+  for (uint64_t tile = 0; tile < call.tiles; ++tile)
+    for (uint32_t step = 0; step < steps.size(); ++step) {
+      const OpcodeTraits &does = traits(static_cast<Opcode>(steps[step].opcode()));
+      if (const Span span = recording.span(threadBlock, step, tile); span.end != 0) {
+        const trace::Row row{process, threadBlock};
+        events.addSpan(row, span, does.name,
+                       Arguments().add("step", step).add("tile", tile).text() + "," + common[step]);
+        if (does.sends)
+          events.addArrow({row, idOf(sent), false}, span.begin);
+        if (does.receives)
+          events.addArrow({row, idOf(received), true}, std::max(span.begin, span.end - 1)); // still inside the span
+      }
+      sent.number += does.sends ? 1 : 0;
+      received.number += does.receives ? 1 : 0;
+    }
+}
+
 /// Writes one rank's part of a call. Returns how many instructions of a completed call have no times, and 0 for an
 /// unfinished call.
 uint64_t Timeline::writeRecording(Events &events, const Recording &recording) const {
@@ -139,19 +191,8 @@ uint64_t Timeline::writeRecording(Events &events, const Recording &recording) co
     ofCall.add("missing", missing);
   events.addSpan({process, callsRow}, {recording.begin, ended == 0 ? recording.lastEnd() : ended},
                  call.program->info().name()->string_view(), ofCall.text());
-  const RankView &view = call.program->rank(recording.rank);
-  for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {
-    const fbs::ThreadBlock &block = view.threadBlocks[tb];
-    const auto steps = view.instructions.subspan(block.first_instruction(), block.instruction_count());
-    std::vector<std::string> common;
-    for (const fbs::Instruction &step : steps)
-      common.push_back(argumentsOf(call, block, step));
-    for (uint64_t tile = 0; tile < call.tiles; ++tile)
-      for (uint32_t step = 0; step < steps.size(); ++step)
-        if (const Span span = recording.span(tb, step, tile); span.end != 0)
-          events.addSpan({process, tb}, span, traits(static_cast<Opcode>(steps[step].opcode())).name,
-                         Arguments().add("step", step).add("tile", tile).text() + "," + common[step]);
-  }
+  for (uint32_t tb = 0; tb < call.program->rank(recording.rank).threadBlocks.size(); ++tb)
+    writeBlock(events, recording, tb);
   return ended == 0 ? 0 : missing;
 }
 

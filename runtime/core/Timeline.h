@@ -66,7 +66,7 @@ private:
 
 class Timeline final : public trace::Source {
 public:
-  /// The largest number of recorded instructions, over all ranks. They take 16 MiB of memory, and about 200 MB in the
+  /// The largest number of recorded instructions, over all ranks. They take 16 MiB of memory, and about 350 MB in the
   /// file.
   static constexpr uint64_t mostInstructions = 1 << 20;
 
@@ -97,6 +97,7 @@ private:
   void discard(Lane &lane, uint64_t number);
   void nameRows(trace::Events &events) const;
   uint64_t writeRecording(trace::Events &events, const Recording &recording) const;
+  void writeBlock(trace::Events &events, const Recording &recording, uint32_t threadBlock) const;
   void writeDropped(trace::Events &events, uint64_t missingInstructions);
 
   trace::TraceFile &file;

@@ -47,6 +47,33 @@ uint64_t fewestBytesPerTile(Protocol protocol) {
   return packingOf(protocol).stored;
 }
 
+uint32_t slotsPerReturn(uint32_t slots, uint32_t needed) {
+  return slots <= needed ? 1 : std::max(1u, std::min(slots / 2, slots - needed + 1));
+}
+
+bool setTiles(uint64_t slotElements, uint32_t maxCount, uint32_t elementBytes, const SlotSizes &sizes,
+              KernelArgs &call) {
+  call.slotElements = slotElements;
+  call.slots = sizes.slots;
+  call.slotBytes = sizes.slotBytes;
+  const Packing unit = packingOf(sizes.protocol);
+  const uint64_t unitElements = unit.data / elementBytes;
+  const uint64_t most = sizes.slotBytes / unit.stored / maxCount * unitElements;
+  if (most == 0)
+    return false;
+  call.tiles = divideUp(slotElements, most);
+  if (call.tiles == 0)
+    call.tileElements = call.tileStride = 0;
+  else if (uint64_t tile = divideUp(slotElements, call.tiles); call.tiles == 1 && tile * elementBytes % unit.data == 0)
+    call.tileElements = tile, call.tileStride = tile * elementBytes;
+  else {
+    tile = divideUp(tile, unitElements) * unitElements;
+    call.tileElements = tile, call.tileStride = tile * elementBytes;
+    call.tiles = divideUp(slotElements, tile);
+  }
+  return true;
+}
+
 std::string setGeometry(const core::Program &program, uint64_t count, uint32_t elementBytes, const SlotSizes &sizes,
                         KernelArgs &call) {
   const std::string name = "program '" + program.info().name()->str() + "'";
@@ -55,29 +82,13 @@ std::string setGeometry(const core::Program &program, uint64_t count, uint32_t e
            " FIFO slots per connection, " + std::to_string(sizes.slots) + " are configured";
   if (std::optional<uint64_t> bytes = core::callBytes(program, count, elementBytes); !bytes || *bytes > largestBuffer)
     return "a buffer of " + name + " exceeds the address space";
-  call.slotElements = divideUp(count, core::slotsPerBlock(program.info()));
-  call.shapes[0] = shapeOf(program, program.info().input_chunks_per_block(), count, call.slotElements);
-  call.shapes[1] = shapeOf(program, program.info().output_chunks_per_block(), count, call.slotElements);
+  const uint64_t slotElements = divideUp(count, core::slotsPerBlock(program.info()));
+  call.shapes[0] = shapeOf(program, program.info().input_chunks_per_block(), count, slotElements);
+  call.shapes[1] = shapeOf(program, program.info().output_chunks_per_block(), count, slotElements);
   call.shapes[2] = {UINT64_MAX, UINT32_MAX};
-  call.slots = sizes.slots;
-  call.slotBytes = sizes.slotBytes;
-  const Packing unit = packingOf(sizes.protocol);
-  const uint64_t unitElements = unit.data / elementBytes;
-  const uint64_t most = sizes.slotBytes / unit.stored / program.info().max_count() * unitElements;
-  if (most == 0)
+  if (!setTiles(slotElements, program.info().max_count(), elementBytes, sizes, call))
     return name + " sends " + std::to_string(program.info().max_count()) +
            " slots at once, too many for FIFO slots of " + std::to_string(sizes.slotBytes) + " bytes";
-  call.tiles = divideUp(call.slotElements, most);
-  if (call.tiles == 0)
-    call.tileElements = call.tileStride = 0;
-  else if (uint64_t tile = divideUp(call.slotElements, call.tiles);
-           call.tiles == 1 && tile * elementBytes % unit.data == 0)
-    call.tileElements = tile, call.tileStride = tile * elementBytes;
-  else {
-    tile = divideUp(tile, unitElements) * unitElements;
-    call.tileElements = tile, call.tileStride = tile * elementBytes;
-    call.tiles = divideUp(call.slotElements, tile);
-  }
   return {};
 }
 

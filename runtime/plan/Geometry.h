@@ -22,6 +22,15 @@ struct SlotSizes {
 /// Returns the smallest number of bytes that one buffer slot of a message can occupy in a FIFO slot.
 uint64_t fewestBytesPerTile(kernel::Protocol protocol);
 
+/// Returns the number of FIFO slots that a receiver returns at a time. It is so small that a sender always has as many
+/// slots as the program needs.
+uint32_t slotsPerReturn(uint32_t slots, uint32_t needed);
+
+/// Sets the slots and tiles of a call whose buffer slots have `slotElements` elements, and whose messages have at most
+/// `maxCount` buffer slots. Returns false if a FIFO slot cannot hold the largest message.
+bool setTiles(uint64_t slotElements, uint32_t maxCount, uint32_t elementBytes, const SlotSizes &sizes,
+              kernel::KernelArgs &call);
+
 /// Sets the shapes, slot sizes and tile sizes for `count` elements per block. `elementBytes` is the element size of the
 /// kernel's arithmetic. Returns an empty string, or an error text: a buffer exceeds the address space, there are too
 /// few FIFO slots, or a FIFO slot cannot hold the largest message.

@@ -166,8 +166,7 @@ void ProgramImage::fillBlocks(uint32_t r, std::byte *host, std::byte *base, cons
   }
 }
 
-/// Writes the connections of a block of the grid. Receivers return slots in batches. A batch is so small that a sender
-/// always has as many slots as the program needs.
+/// Writes the connections of a block of the grid.
 void ProgramImage::fillConnections(uint32_t number, std::byte *host, std::byte *base,
                                    const ConnectionEnds &ends) const {
   BlockImage &block = at<BlockImage>(host, offsets.blocks)[number];
@@ -180,8 +179,7 @@ void ProgramImage::fillConnections(uint32_t number, std::byte *host, std::byte *
   }
   if (const uint32_t receives = program.incoming(firstBlock + number); receives != core::Program::none) {
     block.in = ends.receive(receives);
-    const uint32_t needed = program.info().min_fifo_slots();
-    block.in.batch = slots <= needed ? 1 : std::max(1u, std::min(slots / 2, slots - needed + 1));
+    block.in.batch = slotsPerReturn(slots, program.info().min_fifo_slots());
     if (ends.overNetwork(receives)) {
       at<NetworkReceive>(host, offsets.networkReceives)[number] = ends.networkReceive(receives);
       block.in.network = at<NetworkReceive>(base, offsets.networkReceives) + number;

@@ -8,6 +8,19 @@ namespace gc3::trace {
 
 namespace {
 constexpr size_t flushBytes = 1 << 20;
+
+std::string microseconds(uint64_t nanoseconds) {
+  char value[40];
+  std::snprintf(value, sizeof value, "%llu.%03llu", static_cast<unsigned long long>(nanoseconds / 1000),
+                static_cast<unsigned long long>(nanoseconds % 1000));
+  return value;
+}
+
+/// Returns the first members of an event, which has no closing bracket yet.
+std::string head(char phase, const Row &row, std::string_view name) {
+  return std::string("{\"ph\":\"") + phase + "\",\"pid\":" + std::to_string(row.process) +
+         ",\"tid\":" + std::to_string(row.thread) + ",\"name\":" + jsonString(name);
+}
 } // namespace
 
 std::string jsonString(std::string_view text) {
@@ -33,15 +46,18 @@ Arguments &Arguments::addJson(std::string_view key, const std::string &value) {
   return *this;
 }
 
-void Events::begin(char phase, const Row &row, std::string_view name) {
+void Events::separate() {
   if (text.size() >= flushBytes) {
     file.append(text);
     text.clear();
   }
   if (!text.empty())
     text += ",\n";
-  text.append("{\"ph\":\"").append(1, phase).append("\",\"pid\":").append(std::to_string(row.process));
-  text.append(",\"tid\":").append(std::to_string(row.thread)).append(",\"name\":").append(jsonString(name));
+}
+
+void Events::begin(char phase, const Row &row, std::string_view name) {
+  separate();
+  text += head(phase, row, name);
 }
 
 void Events::end(std::string_view arguments) {
@@ -49,10 +65,7 @@ void Events::end(std::string_view arguments) {
 }
 
 void Events::addTime(std::string_view key, uint64_t nanoseconds) {
-  char value[40];
-  std::snprintf(value, sizeof value, "%llu.%03llu", static_cast<unsigned long long>(nanoseconds / 1000),
-                static_cast<unsigned long long>(nanoseconds % 1000));
-  text.append(",\"").append(key).append("\":").append(value);
+  text.append(",\"").append(key).append("\":").append(microseconds(nanoseconds));
 }
 
 void Events::nameProcess(uint32_t process, std::string_view name) {
@@ -81,6 +94,19 @@ void Events::addNote(const Row &row, uint64_t when, std::string_view name, std::
   addTime("ts", when - file.origin());
   text += ",\"s\":\"p\"";
   end(arguments);
+}
+
+/// Perfetto reads an id that is a string as a hexadecimal number. JavaScript would round a long number.
+std::string arrowText(const ArrowEnd &end, std::string_view time) {
+  char id[24];
+  std::snprintf(id, sizeof id, "0x%llx", static_cast<unsigned long long>(end.id));
+  return head(end.isHead ? 'f' : 's', end.row, "message") + ",\"cat\":\"message\",\"id\":\"" + id + "\"" +
+         (end.isHead ? ",\"bp\":\"e\"" : "") + ",\"ts\":" + std::string(time) + "}";
+}
+
+void Events::addArrow(const ArrowEnd &end, uint64_t when) {
+  separate();
+  text += arrowText(end, microseconds(when - file.origin()));
 }
 
 } // namespace gc3::trace

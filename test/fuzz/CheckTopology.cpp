@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CheckTopology.h"
 #include "gc3/Simulate/Fabric.h"
+#include "gc3/Topology/Import.h"
 #include "gc3/Topology/Json.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -15,7 +16,7 @@ static std::string print(const topology::Topology &topology) {
 
 std::string checkTopology(const std::string &text, uint32_t &accepted) {
   std::string error;
-  const std::optional<topology::Topology> topology = topology::parseJson(text, error);
+  const std::optional<topology::Topology> topology = topology::parseFile(text, "file", error);
   if (!topology)
     return error.empty() ? "a refused text has no error" : "";
   ++accepted;

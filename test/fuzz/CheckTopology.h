@@ -8,9 +8,9 @@
 
 namespace gc3::test {
 
-/// Reads the text as JSON of a topology. The printed form of an accepted text must read back and print identically. The
-/// simulator must find a route for each link. Returns the property that does not hold, or an empty string. Increments
-/// `accepted` if the text was read.
+/// Reads the text as a file of a topology, in any format. The printed form of an accepted text must read back and print
+/// identically. The simulator must find a route for each link. Returns the property that does not hold, or an empty
+/// string. Increments `accepted` if the text was read.
 std::string checkTopology(const std::string &text, uint32_t &accepted);
 
 } // namespace gc3::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry point of libFuzzer for topologies. The seeds are the files of topologies/.
+// Entry point of libFuzzer for topologies. The seeds are the files of topologies/, and the
+// inputs of test/lit/Sim in the formats of other tools.
 #include "CheckTopology.h"
 #include "Property.h"
 #include <cstddef>

@@ -24,7 +24,7 @@ while IFS= read -r file; do
   sed '/^ *\/\//d' "$file" | add fuzz-read-ir "$(tr / - <<<"${file#"$root/"}")"
 done < <(find "$root/test/lit" -name '*.gc3-ir' -o -name '*.inst-dag' | sort)
 
-for file in "$root"/topologies/*.json; do add fuzz-read-topology "$(basename "$file")" <"$file"; done
+for file in "$root"/topologies/*.json "$root"/test/lit/Sim/Inputs/import/*; do add fuzz-read-topology "$(basename "$file")" <"$file"; done
 
 add fuzz-read-results points.json <"$root/bench/measured/points.json"
 add fuzz-read-results rows.json <<'EOF'

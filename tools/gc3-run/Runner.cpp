@@ -242,7 +242,7 @@ const Postcondition *Runner::postcondition(int program, std::string &problem) {
   return known.get();
 }
 
-/// Traces the first sizes of a collective only, because a trace has some 200 bytes for each instruction, tile and call.
+/// Traces the first sizes of a collective only, because a trace has some 350 bytes for each instruction, tile and call.
 std::string Runner::chooseTrace(int ranks, uint64_t sizesBefore) {
   const bool isTraced = !options.trace.empty() && sizesBefore < options.tracedSizes;
   leavesTraceOut |= !options.trace.empty() && !isTraced;

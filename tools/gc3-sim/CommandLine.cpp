@@ -55,9 +55,11 @@ struct Table {
                                         cl::desc("Set a param of a program in the baseline's FILE.gc3"),
                                         cl::value_desc("name=value"), cl::cat(call)};
 
-  cl::opt<std::string> topology{"topology",
-                                cl::desc("The machine: a name that --list-topologies lists, or a file FILE.json"),
-                                cl::value_desc("name"), cl::cat(machine)};
+  cl::opt<std::string> topology{
+      "topology",
+      cl::desc("The machine: a name that --list-topologies lists, or a file: JSON, NCCL's XML, or the output of "
+               "'nvidia-smi topo -m'; N*FILE is N machines"),
+      cl::value_desc("name"), cl::cat(machine)};
   cl::opt<std::string> fit{"fit",
                            cl::desc("Fit the topology's costs, alpha and beta to these measured times of the programs "
                                     "in one or several FILEs; no other prediction"),

@@ -14,7 +14,7 @@ namespace gc3::sim {
 struct CommandLine : CallOptions {
   /// Bundles, or programs in any format that gc3c reads: one, or several to fit.
   std::vector<std::string> inputs;
-  std::string topology;                                     ///< a name, or a path that ends with .json
+  std::string topology;                                     ///< a name or a file (ReadTopology.h)
   std::vector<std::pair<std::string, std::string>> defines; ///< params of a .gc3 file
   std::string collective;                                   ///< empty: all collectives
   std::string program;                                      ///< empty: the program for each size; "all": each program

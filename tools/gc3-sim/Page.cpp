@@ -8,6 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace gc3::sim {
 
@@ -198,16 +199,32 @@ private:
     return result;
   }
 
-  /// Returns the shares of the parts of critical paths. Resources that differ only in their ranks share a part.
-  report::Grid pathOf(const std::vector<const Simulated *> &bySize) const {
-    constexpr size_t most = 7;                            // with the rest, as many as there are colours
-    std::map<std::string, std::vector<uint32_t>> members; // resources by their class
+  /// The resources on critical paths, by their class.
+  using Limiters = std::map<std::string, std::set<uint32_t>>;
+
+  Limiters limitersOf(const std::vector<const Simulated *> &bySize) const {
+    Limiters limiters;
     for (const Simulated *each : bySize)
-      for (const simulate::PathPart &part : each ? each->parts : std::vector<simulate::PathPart>())
-        if (part.kind == PartKind::Resource)
-          if (auto &known = members[className(fabric.resources()[part.resource], fabric)];
-              !llvm::is_contained(known, part.resource))
-            known.push_back(part.resource);
+      if (each)
+        for (const simulate::PathPart &part : each->parts)
+          if (part.kind == PartKind::Resource)
+            limiters[className(fabric.resources()[part.resource], fabric)].insert(part.resource);
+    return limiters;
+  }
+
+  /// Returns the name of a resource that is alone in its class, such as "network port of rank 3, out". Resources that
+  /// differ only in their ranks share a name.
+  std::string partName(const simulate::PathPart &part, const Limiters &limiters) const {
+    if (part.kind == PartKind::Resource)
+      if (std::string whole = className(fabric.resources()[part.resource], fabric); limiters.at(whole).size() > 1)
+        return whole;
+    return nameOf(part, fabric);
+  }
+
+  /// Returns the shares of the parts of critical paths.
+  report::Grid pathOf(const std::vector<const Simulated *> &bySize) const {
+    constexpr size_t most = 7; // with the rest, as many as there are colours
+    const Limiters limiters = limitersOf(bySize);
     GridRows grid(bySize.size());
     std::vector<bool> isKnown;
     bool isMissing = false;
@@ -215,15 +232,9 @@ private:
       const Simulated *each = bySize[size];
       isKnown.push_back(each && !each->parts.empty());
       isMissing |= each && each->parts.empty() && each->time > 0;
-      if (!isKnown.back())
-        continue;
-      for (const simulate::PathPart &part : each->parts) {
-        std::string row = nameOf(part, fabric);
-        if (part.kind == PartKind::Resource)
-          if (const std::string whole = className(fabric.resources()[part.resource], fabric); members[whole].size() > 1)
-            row = whole;
-        grid.at(row, size) += part.time / each->time;
-      }
+      if (isKnown.back())
+        for (const simulate::PathPart &part : each->parts)
+          grid.at(partName(part, limiters), size) += part.time / each->time;
     }
     report::Grid result = grid.take(most, "other parts", isKnown);
     if (isMissing)

@@ -76,11 +76,13 @@ private:
     const simulate::Events &events = call.prediction.events;
     const simulate::Event &departure = events.all[from];
     const Place sender = placeOf(program, static_cast<uint32_t>(from % events.steps));
-    begin('s', {sender.rank, sender.block}, "message");
-    out << llvm::format(",\"cat\":\"message\",\"id\":%llu,\"ts\":%.3f}", to, (departure.ready + departure.end) / 2);
-    begin('f', receiver, "message");
-    out << llvm::format(",\"cat\":\"message\",\"bp\":\"e\",\"id\":%llu,\"ts\":%.3f}", to,
-                        (arrival.ready + arrival.end) / 2);
+    writeEnd({{sender.rank, sender.block}, to, false}, departure);
+    writeEnd({receiver, to, true}, arrival);
+  }
+  void writeEnd(const trace::ArrowEnd &end, const simulate::Event &event) {
+    std::string time;
+    llvm::raw_string_ostream(time) << llvm::format("%.3f", (event.ready + event.end) / 2);
+    out << separator << arrowText(end, time);
   }
 
   llvm::raw_ostream &out;

@@ -19,9 +19,11 @@ struct Table {
   cl::OptionCategory search{"Search"};
   cl::OptionCategory output{"Output"};
 
-  cl::opt<std::string> topology{"topology",
-                                cl::desc("The machine: a name that --list-topologies lists, or a file FILE.json"),
-                                cl::value_desc("name"), cl::cat(problem)};
+  cl::opt<std::string> topology{
+      "topology",
+      cl::desc("The machine: a name that --list-topologies lists, or a file: JSON, NCCL's XML, or the output of "
+               "'nvidia-smi topo -m'; N*FILE is N machines"),
+      cl::value_desc("name"), cl::cat(problem)};
   cl::opt<std::string> collective{
       "collective",
       cl::desc("allgather, allreduce, alltoall, broadcast, gather, reduce, reduce_scatter, "

@@ -13,7 +13,7 @@ namespace gc3::synth {
 enum class Goal : uint8_t { Instance, LeastSteps, Pareto, FewRounds };
 
 struct CommandLine {
-  std::string topology;   ///< a name, or a path that ends with .json
+  std::string topology;   ///< a name or a file (ReadTopology.h)
   std::string collective; ///< a standard collective, or FILE.gc3:NAME(ARGUMENTS)
   Goal goal = Goal::Instance;
   uint32_t steps = 0, rounds = 0; ///< shape for Goal::Instance

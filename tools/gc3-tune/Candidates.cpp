@@ -19,11 +19,13 @@ ir::Program renamed(const ir::Program &program, const std::string &name, uint64_
   return copy;
 }
 
-/// Returns a program's name with the values of its knobs, such as "ring_channels4_wireLL".
+/// Returns a program's name with the values of its knobs, such as "ring_channels4_LL". A value that is a word needs no
+/// name.
 static std::string nameOf(const std::string &program, const sema::Assignment &defines) {
   std::string name = program;
   for (const auto &[param, value] : defines) {
-    name += "_" + param;
+    const bool isWord = !value.empty() && llvm::isAlpha(value[0]) && value != "true" && value != "false";
+    name += isWord ? "_" : "_" + param;
     for (char c : value)
       name += llvm::isAlnum(c) ? c : '_';
   }
@@ -128,7 +130,7 @@ void Candidates::dropEqual() {
     if (isNew)
       different.push_back(std::move(each));
     else
-      droppedOnes.push_back({each.name, "it is the same program as '" + same->second + "'"});
+      droppedOnes.push_back({each.name, "it is the same program as '" + same->second + "'", true});
   }
   candidates = std::move(different);
 }

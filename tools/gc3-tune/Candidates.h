@@ -21,6 +21,7 @@ struct Candidate {
 /// A candidate that can't be used.
 struct Dropped {
   std::string name, reason;
+  bool isEqual = false; ///< it equals another candidate
 };
 
 class Candidates {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dynamic programming over the sizes. A state is the number of ranges of candidates so far, and who serves the last
+// Dynamic programming over the sizes. A state is the number of ranges of candidates so far, and the server of the last
 // size. Two passes: the first finds the smallest possible loss, the second minimises the sum of losses within it.
 #include "Choice.h"
 #include <algorithm>
@@ -26,6 +26,9 @@ public:
   void run(Goal goal, double bound);
   /// Returns the smallest cost with exactly `ranges` ranges of candidates.
   double cost(uint32_t ranges) const;
+  /// Returns the smallest cost with any permitted number of ranges.
+  double smallestCost() const;
+  /// Returns the ranges of that cost. Fewer ranges must cost more: then no range ends where its server continues.
   std::vector<Range> trace(uint32_t ranges) const;
 
 private:
@@ -48,6 +51,8 @@ double Search::lossOf(uint32_t server, uint32_t size) const {
   if (isBaseline(server) && table.baseline.empty())
     return Impossible;
   const double time = table.at(isBaseline(server) ? TimeTable::Baseline : server, size);
+  if (std::isinf(time))
+    return Impossible;
   return best[size] > 0 ? time / best[size] - 1 : time > 0 ? Impossible : 0;
 }
 
@@ -92,6 +97,13 @@ double Search::cost(uint32_t ranges) const {
   return *std::min_element(begin, begin + servers);
 }
 
+double Search::smallestCost() const {
+  double smallest = Impossible;
+  for (uint32_t ranges = 0; ranges <= most; ++ranges)
+    smallest = std::min(smallest, cost(ranges));
+  return smallest;
+}
+
 std::vector<Range> Search::trace(uint32_t ranges) const {
   const auto begin = costs.begin() + static_cast<std::ptrdiff_t>(cell(table.sizes - 1, ranges, 0));
   auto server = static_cast<uint32_t>(std::min_element(begin, begin + servers) - begin);
@@ -122,13 +134,14 @@ double TimeTable::best(uint32_t size) const {
 Choice choose(const TimeTable &table, uint32_t programs, double within) {
   Search search(table, programs);
   search.run(Search::Goal::Largest, Impossible);
-  double bound = Impossible;
-  for (uint32_t ranges = 0; ranges <= programs; ++ranges)
-    bound = std::min(bound, search.cost(ranges));
-  bound = std::max(bound, within) + Tolerance;
-  search.run(Search::Goal::Sum, bound);
+  const double bound = search.smallestCost();
+  if (bound == Impossible)
+    return {{}, Impossible};
+  const bool reachesWithin = bound <= within + Tolerance;
+  search.run(Search::Goal::Sum, std::max(bound, within) + Tolerance);
+  const double mostCost = reachesWithin ? std::numeric_limits<double>::max() : search.smallestCost() + Tolerance;
   uint32_t ranges = 0;
-  while (search.cost(ranges) == Impossible)
+  while (search.cost(ranges) > mostCost)
     ++ranges;
   Choice choice{search.trace(ranges), 0};
   for (const Range &range : choice.ranges)

@@ -35,9 +35,10 @@ struct Choice {
   double loss = 0;           ///< the largest time / best time - 1 over all sizes
 };
 
-/// Returns the choice with at most `programs` ranges of candidates whose loss is at most `within`, or as small as
-/// possible. Of these, returns one with the fewest ranges of candidates, and then with the smallest mean loss. Exact.
-/// Each size must have a finite time. O(sizes * candidates * programs).
+/// Chooses at most `programs` ranges of candidates. If a choice has a loss of at most `within`, returns one with the
+/// fewest ranges of candidates, and of these one with the smallest geometric mean of time / best time. Otherwise
+/// returns a choice with the smallest loss, then with this smallest mean, then with the fewest ranges. Exact. Returns
+/// no ranges and an infinite loss if no choice serves all sizes. O(sizes * candidates * programs).
 Choice choose(const TimeTable &table, uint32_t programs, double within);
 
 } // namespace gc3::tune

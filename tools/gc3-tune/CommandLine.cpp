@@ -32,9 +32,11 @@ struct Table {
   cl::opt<unsigned> jobs{"jobs", cl::desc("Threads that compile and simulate (default one for each processor)"),
                          cl::value_desc("n"), cl::init(0), cl::cat(programs)};
 
-  cl::opt<std::string> topology{"topology",
-                                cl::desc("The machine: a name that --list-topologies lists, or a file FILE.json"),
-                                cl::value_desc("name"), cl::cat(times)};
+  cl::opt<std::string> topology{
+      "topology",
+      cl::desc("The machine: a name that --list-topologies lists, or a file: JSON, NCCL's XML, or the output of "
+               "'nvidia-smi topo -m'; N*FILE is N machines"),
+      cl::value_desc("name"), cl::cat(times)};
   cl::opt<bool> listTopologies{"list-topologies", cl::desc("List the names of topologies, and end"), cl::cat(times)};
   cl::opt<std::string> measure{"measure", cl::desc("Measure the times on this machine: host or cuda"),
                                cl::value_desc("backend"), cl::cat(times)};

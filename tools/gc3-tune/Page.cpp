@@ -47,7 +47,8 @@ report::Page pageOf(const CommandLine &line, const Candidates &candidates, const
   for (const Contest &contest : contests)
     page.sections.push_back(sectionOf(candidates, contest));
   for (const Dropped &each : candidates.dropped())
-    page.notes.push_back("Dropped: " + each.name + ": " + each.reason);
+    if (!each.isEqual)
+      page.notes.push_back("Dropped: " + each.name + ": " + each.reason);
   return page;
 }
 

@@ -38,8 +38,14 @@ void printTable(llvm::raw_ostream &out, const CommandLine &line, const Candidate
                 const std::vector<Contest> &contests) {
   for (const Contest &contest : contests)
     printContest(out, line, contest);
+  unsigned equal = 0;
   for (const Dropped &each : candidates.dropped())
-    out << "# dropped: " << each.name << ": " << each.reason << '\n';
+    if (each.isEqual)
+      ++equal;
+    else
+      out << "# dropped: " << each.name << ": " << each.reason << '\n';
+  if (equal > 0)
+    out << "# dropped because they equal other candidates: " << equal << '\n';
 }
 
 } // namespace gc3::tune

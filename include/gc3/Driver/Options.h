@@ -34,6 +34,7 @@ struct Options {
   From from = From::Source;
   std::string collective; ///< the collective that MSCCL XML implements, for files that do not name it;
                           ///< MscclCollective.h describes the format
+  std::string topology;   ///< with Cost: the machine for times; empty: none
   Emit emit = Emit::Bundle;
   emit::MscclDialect mscclDialect = emit::MscclDialect::Msccl;
   CostFormat costFormat = CostFormat::Text;

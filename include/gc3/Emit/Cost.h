@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gc3/IR/GC3IR.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <optional>
 
@@ -35,7 +36,9 @@ struct Cost {
   /// and the most steps. Free FIFO slots do not count.
   uint32_t pathMessages = 0;
   uint32_t pathSteps = 0;
-  std::optional<CostBounds> bounds; ///< nothing if their computation would take too long
+  /// Nothing if their computation would take too long, or if the collective promises nothing, as in a file without a
+  /// promise.
+  std::optional<CostBounds> bounds;
 
   uint64_t slotsSent() const;
 };
@@ -48,8 +51,32 @@ Cost costOf(const ir::Program &program);
 /// has more than 2^26 contributions.
 std::optional<CostBounds> costBounds(const ir::Collective &collective, uint32_t subdivision);
 
-/// Writes the costs of programs as a table for each, or as one JSON object; docs/tuning.md describes both.
-void writeCosts(llvm::raw_ostream &out, const std::vector<ir::Program> &programs);
-void writeCostsAsJson(llvm::raw_ostream &out, const std::vector<ir::Program> &programs);
+/// The slots that the program sends from one rank to another.
+struct Traffic {
+  uint32_t from, to;
+  uint64_t slots;
+};
+/// Returns the traffic of each thread block that sends. Several thread blocks can send between the same ranks.
+std::vector<Traffic> trafficOf(const ir::Program &program);
+
+/// Returns the largest sum of latencies over the messages of a chain of dependent steps. `latency` returns that of a
+/// message between two ranks, and is called once for each thread block that receives.
+double longestPath(const ir::Program &program, llvm::function_ref<double(uint32_t from, uint32_t to)> latency);
+
+/// Times on a machine. The caller knows the machine and computes them.
+struct MachineCost {
+  std::string machine;
+  double latency = 0;     ///< microseconds of the longest path
+  double perMegabyte = 0; ///< microseconds for a million bytes of the call, in the busiest part of the machine
+  std::string busiest;    ///< name of this part; empty if no part limits the program
+  std::optional<double> leastLatency, leastPerMegabyte; ///< bounds for every program; nothing if unknown
+};
+using MachineCosts = llvm::function_ref<MachineCost(const ir::Program &, const Cost &)>;
+
+/// Writes the costs of programs as a table for each, or as one JSON object; docs/tuning.md describes both. `onMachine`
+/// is null if the machine is unknown.
+void writeCosts(llvm::raw_ostream &out, const std::vector<ir::Program> &programs, MachineCosts onMachine = nullptr);
+void writeCostsAsJson(llvm::raw_ostream &out, const std::vector<ir::Program> &programs,
+                      MachineCosts onMachine = nullptr);
 
 } // namespace gc3::emit

@@ -97,6 +97,8 @@ enum class DiagId : uint8_t {
   RuntimeLimit,
   // Pictures
   PictureLimit,
+  // Costs
+  BadTopology,
   Count // not an id
 };
 

@@ -21,6 +21,14 @@ std::optional<Topology> named(const std::string &name, std::string &error, Switc
 /// of rails: from rank i of a machine to rank i of every other machine, over the cards of both machines.
 Topology joinByNetwork(Topology machine, uint32_t machines);
 
+/// Removes "N*" from the beginning of `name` and returns N. Returns nothing if the name does not begin so.
+std::optional<uint32_t> splitMachines(std::string &name);
+
+/// Returns `machines` copies of `inside` that its network cards connect. If there are fewer than 2 machines, or too
+/// many ranks or links, returns nothing and sets `error`.
+std::optional<Topology> repeated(const Topology &inside, uint32_t machines, std::string &error,
+                                 SwitchLinks switchLinks = SwitchLinks::All);
+
 /// Returns one line for each family: its spelling, a tab, and a description.
 std::string familiesHelp();
 

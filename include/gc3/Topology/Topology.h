@@ -62,7 +62,7 @@ struct Source {
 };
 
 struct Topology {
-  static constexpr uint32_t MaxRanks = 65536;
+  static constexpr uint32_t MaxRanks = 131072;
   static constexpr uint32_t MaxLinks = 1u << 26;
 
   std::string name;

@@ -26,11 +26,14 @@ std::optional<TraceEvent> eventOf(const Json &object) {
       return std::nullopt;
   event.phase = object.find("ph")->text, event.name = object.find("name")->text;
   event.process = std::stoull(object.find("pid")->text), event.thread = std::stoull(object.find("tid")->text);
-  if ((event.phase != "M" && !begin) || (event.phase == "X" && !duration) || !arguments)
+  const bool isArrow = event.phase == "s" || event.phase == "f";
+  if ((event.phase != "M" && !begin) || (event.phase == "X" && !duration) || !(isArrow ? object.find("id") : arguments))
     return std::nullopt;
+  if (isArrow)
+    event.id = object.find("id")->text;
   event.begin = event.end = begin ? nanoseconds(*begin) : 0;
   event.end += duration ? nanoseconds(*duration) : 0;
-  for (size_t i = 0; i < arguments->keys.size(); ++i)
+  for (size_t i = 0; arguments && i < arguments->keys.size(); ++i)
     event.arguments[arguments->keys[i]] = arguments->items[i].text;
   return event;
 }
@@ -141,6 +144,48 @@ std::string checkCall(const Trace &trace, const TracedGroup &group, uint64_t num
   return checkOrder(group, parts);
 }
 
+/// Returns the instruction whose span has the end of an arrow, or null.
+const TraceEvent *instructionAt(const Trace &trace, const TraceEvent &end) {
+  const auto found = std::find_if(trace.events.begin(), trace.events.end(), [&](const TraceEvent &event) {
+    return event.phase == "X" && event.process == end.process && event.thread == end.thread &&
+           event.begin <= end.begin && end.begin <= event.end &&
+           event.arguments.count(end.phase == "s" ? "send" : "recv");
+  });
+  return found == trace.events.end() ? nullptr : &*found;
+}
+
+/// Checks that each arrow has two ends, in instructions of one call and channel that name each other's rank. Each
+/// instruction must have the arrows of its messages. `first` is the process number of rank 0.
+std::string checkArrows(const Trace &trace, uint64_t first, uint64_t ranks) {
+  std::map<std::string, std::pair<const TraceEvent *, const TraceEvent *>> arrows;
+  std::map<std::string, size_t> ends, messages;
+  for (const TraceEvent &event : trace.events) {
+    if (event.process < first || event.process >= first + ranks)
+      continue;
+    messages["s"] += event.arguments.count("send"), messages["f"] += event.arguments.count("recv");
+    if (event.phase != "s" && event.phase != "f")
+      continue;
+    ++ends[event.phase];
+    if (std::exchange(event.phase == "s" ? arrows[event.id].first : arrows[event.id].second, &event))
+      return "arrow " + event.id + " has two equal ends";
+  }
+  if (ends["s"] != messages["s"] || ends["f"] != messages["f"])
+    return "there is not one arrow for each message";
+  for (const auto &[id, both] : arrows) {
+    const TraceEvent *send = both.first ? instructionAt(trace, *both.first) : nullptr;
+    const TraceEvent *receive = both.second ? instructionAt(trace, *both.second) : nullptr;
+    if (!send || !receive)
+      return "arrow " + id + " lacks an end, or an end is outside its instruction";
+    for (const char *key : {"call", "channel", "tile"})
+      if (send->arguments.at(key) != receive->arguments.at(key))
+        return "arrow " + id + " joins instructions of different " + key;
+    if (std::stoull(send->arguments.at("send")) + first != receive->process ||
+        std::stoull(receive->arguments.at("recv")) + first != send->process)
+      return "arrow " + id + " joins other ranks";
+  }
+  return {};
+}
+
 /// Checks that the events of a row (one process and one thread) do not overlap.
 std::string checkRows(const Trace &trace) {
   std::map<std::pair<uint64_t, uint64_t>, std::vector<const TraceEvent *>> rows;
@@ -198,6 +243,8 @@ std::string checkTrace(const Trace &trace, const TracedGroup &group) {
   };
   if (std::any_of(trace.events.begin(), trace.events.end(), isOther))
     return "there is another call";
+  if (std::string problem = checkArrows(trace, group.firstProcess, group.program->ranks()); !problem.empty())
+    return problem;
   return checkRows(trace);
 }
 

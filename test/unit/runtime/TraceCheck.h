@@ -13,6 +13,7 @@ namespace gc3::test {
 
 struct TraceEvent {
   std::string phase, name;
+  std::string id; ///< of an arrow
   uint64_t process = 0, thread = 0;
   uint64_t begin = 0, end = 0; ///< nanoseconds
   std::map<std::string, std::string> arguments;
@@ -40,7 +41,7 @@ struct TracedGroup {
 
 /// Checks the events of a group. Each instruction of each tile must have exactly one event in each call. This event
 /// must be within the time of the call, and after the events of all instructions that the program orders before it. The
-/// group must have no other events. Returns an error message, or an empty string.
+/// group must have no other events, except an arrow for each message. Returns an error message, or an empty string.
 std::string checkTrace(const Trace &trace, const TracedGroup &group);
 
 } // namespace gc3::test

@@ -130,6 +130,28 @@ TEST(NcclModel, SendsAndReceives) {
                8.4 + 14 + 64.0 * (1 << 26) / 200e3);
 }
 
+/// Returns the bus bandwidth of 16 GiB in GB/s.
+double busBandwidth(const NcclSystem &on, std::string_view collective, double factor) {
+  constexpr uint64_t bytes = uint64_t(16) << 30;
+  const auto choice = chooseNccl(on, collective, bytes);
+  return choice ? factor * static_cast<double>(bytes) / choice->time / 1000 : 0;
+}
+
+/// The table of docs/baselines.md: measured bandwidths, and those that NCCL's developers state.
+TEST(NcclModel, PublicFigures) {
+  EXPECT_NEAR(busBandwidth(system("dgx-h100"), "allreduce", 14.0 / 8), 476, 1);
+  EXPECT_NEAR(busBandwidth(system("dgx-h100"), "allgather", 7.0 / 8), 370, 11);
+  std::string switches;
+  for (const char *ranks : {"0, 1, 2, 3, 4, 5, 6, 7", "8, 9, 10, 11, 12, 13, 14, 15", "16, 17, 18, 19, 20, 21, 22, 23"})
+    switches += R"({"kind": "nvswitch", "bandwidth": 12, "beta": 3.3333, "ports": [)" + std::string(ranks) + "]}, ";
+  switches += R"({"kind": "network", "beta": 40, "ports": [)";
+  for (int rank = 0; rank < 24; rank += 2)
+    switches += (rank ? ", [" : "[") + std::to_string(rank) + ", " + std::to_string(rank + 1) + "]";
+  const NcclSystem three = parsed(R"("ranks": 24, "switches": [)" + switches + "]}]");
+  EXPECT_EQ(three.cards, 4u);
+  EXPECT_NEAR(busBandwidth(three, "allreduce", 46.0 / 24), 96, 1);
+}
+
 TEST(NcclModel, TimesGrowWithTheSize) {
   for (const char *name : {"dgx1", "dgx2", "dgx-a100", "dgx-h100", "gb200-nvl72", "2*ndv2", "4*dgx-h100", "ring:8"}) {
     const NcclSystem on = system(name);

@@ -99,3 +99,29 @@ TEST(Symmetry, IsChecked) {
   wrong.connections.of[1] = 0;
   EXPECT_FALSE(isEquitable(whole, wrong));
 }
+
+/// Blocks 0 and 1 copy one slot, 2 and 3 copy two. Each of the others waits for one of them.
+TEST(Symmetry, FollowsWaits) {
+  const kernel::OpcodeFlags copies(common::Opcode::Copy);
+  Whole whole;
+  const auto add = [&](uint32_t count, uint32_t awaited) {
+    const bool waits = awaited != Whole::None;
+    whole.table.begin();
+    whole.table.steps.push_back({copies, !waits, count, 0, waits ? 1u : 0u, 0, Whole::None, 0});
+    if (waits)
+      whole.table.waits.push_back({0, 0}), whole.awaited.push_back(awaited);
+    const auto firstAwaited = static_cast<uint32_t>(whole.awaited.size()) - (waits ? 1 : 0);
+    whole.blocks.push_back({0, whole.table.end(), Whole::None, Whole::None, 0, firstAwaited, waits ? 1u : 0u,
+                            static_cast<uint32_t>(whole.usesBegin.size()) - 1});
+    whole.usesBegin.push_back(0); // the step uses no resource
+  };
+  for (const uint32_t count : {1, 1, 2, 2})
+    add(count, Whole::None);
+  for (const uint32_t awaited : {0, 1, 2, 3})
+    add(1, awaited);
+  EXPECT_EQ(whole.table.lists.size(), 3u);
+  Partition partition = findSymmetry(whole);
+  EXPECT_EQ(partition.blocks.of, (std::vector<uint32_t>{0, 0, 1, 1, 2, 2, 3, 3}));
+  partition.blocks.of = {0, 0, 1, 1, 2, 2, 2, 2}; // their steps are equal, but not what they wait for
+  EXPECT_FALSE(isEquitable(whole, partition));
+}

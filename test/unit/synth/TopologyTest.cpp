@@ -234,6 +234,33 @@ TEST(Switches, OfRailsJoinEqualPlaces) {
                                "1>3 network 1 1.000000 40.000000\n3>1 network 1 1.000000 40.000000\n");
 }
 
+/// Only a search needs the links of a network between machines.
+TEST(Switches, OfNetworksGetLinksLater) {
+  for (const std::string name : {"2*dgx1", "3*dgx-a100", "4*ndv2"}) {
+    std::string error;
+    Topology topology = named(name, error, SwitchLinks::NoNetwork).value();
+    EXPECT_EQ(topology.expandedSwitches + 1, topology.switches.size());
+    EXPECT_EQ(text(topology), text(make(name)));
+    EXPECT_LT(topology.links.size(), make(name).links.size());
+    topology.switches.back().beta *= 3;
+    const std::string warning = findInconsistentBeta(topology);
+    EXPECT_NE(warning, "");
+    topology.expandSwitches();
+    EXPECT_EQ(findInconsistentBeta(topology), warning);
+    topology = named(name, error, SwitchLinks::NoNetwork).value();
+    topology.expandSwitches();
+    EXPECT_EQ(graphOf(topology), graphOf(make(name)));
+    topology.expandSwitches(); // nothing is left to expand
+    EXPECT_EQ(graphOf(topology), graphOf(make(name)));
+  }
+  EXPECT_EQ(errorOf("12500*dgx-a100"),
+            "'12500*dgx-a100' is too large: a topology has at most 131072 ranks and 67108864 links");
+  std::string error;
+  EXPECT_EQ(named("12500*dgx-a100", error, SwitchLinks::NoNetwork)->ranks, 100000u);
+  EXPECT_FALSE(named("16385*dgx-a100", error, SwitchLinks::NoNetwork));
+  EXPECT_EQ(error, "'16385*dgx-a100' is too large: a topology has at most 131072 ranks and 67108864 links");
+}
+
 /// The figures of a file survive printing.
 TEST(Json, KeepsCostsAndSources) {
   const std::string json = text(parse(R"({"name": "c", "description": "a test", "ranks": 2, "switches": [{}],
@@ -297,14 +324,14 @@ TEST(Json, ErrorsOfSwitchesAndFigures) {
   EXPECT_EQ(with("\"switches\": [{\"rails\": 2}]"), "switches: no path leads from rank 0 to rank 1");
   EXPECT_EQ(with("\"switches\": [{\"trunk\": {\"ports\": 2}}]"), "switches[0].trunk: 'bandwidth' is missing");
   EXPECT_EQ(with("\"switches\": [{\"trunk\": {\"ports\": 1}}]"),
-            "switches[0].trunk.ports: the number of ports of a trunk must be a whole number from 2 to 65536, not 1");
+            "switches[0].trunk.ports: the number of ports of a trunk must be a whole number from 2 to 131072, not 1");
   EXPECT_EQ(with("\"costs\": {\"launch\": -1}"), "costs.launch: a time in microseconds must be a number of at least 0");
   EXPECT_EQ(with("\"costs\": {\"memory\": 0}"), "costs.memory: a bandwidth in GB/s must be a number above 0");
   EXPECT_EQ(with("\"costs\": {\"ll\": {\"copy\": \"a\"}}"), "costs.ll.copy: a rate in GB/s must be a number above 0");
   EXPECT_EQ(with("\"costs\": {\"ll\": {\"hop\": {\"wire\": 1}}}"),
             "costs.ll.hop: unknown member 'wire'; the members are other, nvlink, nvswitch, xgmi, pcie, network");
   EXPECT_EQ(with("\"network\": {\"cards\": 0}"),
-            "network.cards: the number of network cards must be a whole number from 1 to 65536, not 0");
+            "network.cards: the number of network cards must be a whole number from 1 to 131072, not 0");
   EXPECT_EQ(with("\"sources\": [{\"figure\": \"a\"}]"), "sources[0]: 'source' is missing");
   EXPECT_EQ(with("\"description\": 3"), "description: must be a string of one line");
 }
@@ -336,8 +363,8 @@ TEST(Json, ErrorsHaveThePathOfWhatIsWrong) {
             "unknown member 'nodes'; the members are name, description, ranks, lattice, links, switches, bounds, "
             "network, costs, sources");
   EXPECT_EQ(jsonError(changed("3,", "-3,")),
-            "ranks: the number of ranks must be a whole number from 2 to 65536, not -3");
-  EXPECT_EQ(jsonError(changed("3,", "1.5,")), "ranks: the number of ranks must be a whole number from 2 to 65536");
+            "ranks: the number of ranks must be a whole number from 2 to 131072, not -3");
+  EXPECT_EQ(jsonError(changed("3,", "1.5,")), "ranks: the number of ranks must be a whole number from 2 to 131072");
   EXPECT_EQ(jsonError(changed("\"from\": 0, ", "")), "links[0]: 'from' is missing");
   EXPECT_EQ(jsonError(changed("\"to\": 2", "\"to\": 7")), "links[1].to: there is no rank 7; there are 3");
   EXPECT_EQ(jsonError(changed("\"to\": 2", "\"to\": -1")), "links[1].to: there is no rank -1; there are 3");

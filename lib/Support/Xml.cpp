@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Configures Expat to reject every dangerous feature of XML. A text with a DOCTYPE is an error, so the only entities
 // are the five predefined ones.
-#include "Xml.h"
+#include "gc3/Support/Xml.h"
 #include "llvm/ADT/StringExtras.h"
 #include <expat.h>
 #include <memory>
 
 using namespace gc3;
-using namespace gc3::imports;
 
 const char *XmlTag::find(llvm::StringRef key) const {
   for (const char *const *pair = pairs; *pair; pair += 2)
@@ -126,7 +125,7 @@ bool Parse::run() {
   return false;
 }
 
-bool gc3::imports::readXml(llvm::StringRef text, uint32_t base, Diagnostics &diags,
+bool gc3::readXml(llvm::StringRef text, uint32_t base, Diagnostics &diags,
                            llvm::function_ref<bool(const XmlTag &)> begin, llvm::function_ref<bool()> end) {
   size_t skipped = std::min(text.find('<'), text.size());
   return Parse(text.drop_front(skipped), base + static_cast<uint32_t>(skipped), diags, begin, end).run();

@@ -7,7 +7,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 
-namespace gc3::imports {
+namespace gc3 {
 
 /// The start tag of an element. Valid only during the callback.
 class XmlTag {
@@ -34,4 +34,4 @@ public:
 bool readXml(llvm::StringRef text, uint32_t base, Diagnostics &diags, llvm::function_ref<bool(const XmlTag &)> begin,
              llvm::function_ref<bool()> end);
 
-} // namespace gc3::imports
+} // namespace gc3
