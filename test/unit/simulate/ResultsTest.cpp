@@ -19,7 +19,7 @@ const std::string table = "# allreduce on 8 ranks\n"
                           "  1024  256  float  sum  -1  5.25  0.2  0.3  0  -  -  -  -  ring\n"
                           "Avg bus bandwidth: 0.3\n";
 
-std::string errorOf(const std::string &text) {
+std::string errorOfResults(const std::string &text) {
   std::vector<sim::Measured> rows;
   return sim::readResults(text, rows);
 }
@@ -44,13 +44,13 @@ TEST(Results, HaveSeveralFormats) {
 }
 
 TEST(Results, RefuseWrongTexts) {
-  EXPECT_EQ(errorOf(""), "there are no measured times");
-  EXPECT_EQ(errorOf("{}"), "the object has neither 'rows' nor 'points'");
-  EXPECT_EQ(errorOf("{\"rows\": " + std::string(200'000, '[')), "nested too deeply");
-  EXPECT_EQ(errorOf(R"({"rows": [{"size": 1, "time": -1}]})"),
+  EXPECT_EQ(errorOfResults(""), "there are no measured times");
+  EXPECT_EQ(errorOfResults("{}"), "the object has neither 'rows' nor 'points'");
+  EXPECT_EQ(errorOfResults("{\"rows\": " + std::string(200'000, '[')), "nested too deeply");
+  EXPECT_EQ(errorOfResults(R"({"rows": [{"size": 1, "time": -1}]})"),
             "rows[0]: time: must be a number of microseconds of at least 0");
-  EXPECT_EQ(errorOf(R"({"rows": [{"size": 1, "time": 0}]})"), "there are no measured times");
-  EXPECT_EQ(errorOf("hello\n"), "line 1: no row of a table begins here");
+  EXPECT_EQ(errorOfResults(R"({"rows": [{"size": 1, "time": 0}]})"), "there are no measured times");
+  EXPECT_EQ(errorOfResults("hello\n"), "line 1: no row of a table begins here");
 }
 
 /// Texts that differ from valid ones in a few bytes are read or refused. The fuzzer checks the same property.
