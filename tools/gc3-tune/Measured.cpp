@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures the candidates with gc3-run's runner. Each round runs all candidates at all sizes, so that noise affects all
-// of them. The shortest time of a call counts.
+// of them equally. The shortest time of a call counts.
 #include "Runner.h"
 #include "Timing.h"
 #include "llvm/ADT/ScopeExit.h"

@@ -88,12 +88,21 @@ void Timer::timeBaseline(Contest &contest) const {
   }
 }
 
+/// Returns why the first of the contest's candidates was dropped, for a message. Returns an empty string if none was.
+std::string Timer::firstReason(const Contest &contest) const {
+  const std::string &name = candidates.all()[contest.candidates[0]].name;
+  for (const Dropped &each : candidates.dropped())
+    if (each.name == name)
+      return "; the first reason: " + each.reason;
+  return {};
+}
+
 /// Returns an error text if nothing can run some size.
 std::string Timer::checkTimes(const Contest &contest) const {
   for (uint32_t size = 0; size < contest.table.sizes; ++size)
     if (!std::isfinite(contest.table.best(size)))
-      return "no candidate for " + contest.label + " has a time at " + std::to_string(contest.sizes[size]) +
-             " bytes; the first reason: " + candidates.dropped().back().reason;
+      return "no candidate for " + contest.label + " has a time at " + std::to_string(contest.sizes[size]) + " bytes" +
+             firstReason(contest);
   return {};
 }
 

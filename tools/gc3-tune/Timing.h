@@ -31,6 +31,7 @@ private:
   std::string measureAll(std::vector<Contest> &contests);
   std::string measureOnce(const std::string &path, std::vector<Contest> &contests) const;
   void timeBaseline(Contest &contest) const;
+  std::string firstReason(const Contest &contest) const;
   std::string checkTimes(const Contest &contest) const;
   std::string simulate(uint32_t candidate, uint64_t count, double &time) const;
 
