@@ -126,7 +126,7 @@ bool Parse::run() {
 }
 
 bool gc3::readXml(llvm::StringRef text, uint32_t base, Diagnostics &diags,
-                           llvm::function_ref<bool(const XmlTag &)> begin, llvm::function_ref<bool()> end) {
+                  llvm::function_ref<bool(const XmlTag &)> begin, llvm::function_ref<bool()> end) {
   size_t skipped = std::min(text.find('<'), text.size());
   return Parse(text.drop_front(skipped), base + static_cast<uint32_t>(skipped), diags, begin, end).run();
 }

@@ -60,9 +60,12 @@ std::string Timer::measureAll(std::vector<Contest> &contests) {
       return problem;
     }
   }
-  for (uint32_t round = 0; round < line.rounds; ++round)
+  for (uint32_t round = 0; round < line.rounds; ++round) {
+    if (!line.quiet)
+      llvm::errs() << "gc3-tune: measures, round " << round + 1 << " of " << line.rounds << '\n';
     if (std::string problem = measureOnce(path.str().str(), contests); !problem.empty())
       return problem;
+  }
   return {};
 }
 

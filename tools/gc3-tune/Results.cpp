@@ -3,20 +3,26 @@
 #include "Version.h"
 #include "gc3/Emit/Bundle.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace gc3::tune {
 
 void nameServings(const Candidates &candidates, std::vector<Contest> &contests) {
+  llvm::StringSet<> taken; // a repeated name must also differ from those of other candidates
+  for (const Candidate &each : candidates.all())
+    taken.insert(each.name);
   llvm::StringMap<unsigned> uses;
   for (Contest &contest : contests)
     for (Serving &serving : contest.servings) {
-      if (serving.candidate == TimeTable::Baseline) {
-        serving.name = "nccl";
+      serving.name = nameOf(candidates, contest, serving.candidate);
+      if (serving.candidate == TimeTable::Baseline)
         continue;
+      const std::string plain = serving.name;
+      for (unsigned &number = uses[plain]; ++number > 1;) {
+        serving.name = plain + "_again" + std::to_string(number);
+        if (taken.insert(serving.name).second)
+          break;
       }
-      serving.name = candidates.all()[contest.candidates[serving.candidate]].name;
-      if (const unsigned number = ++uses[serving.name]; number > 1)
-        serving.name += "_again" + std::to_string(number);
     }
 }
 

@@ -15,8 +15,8 @@ namespace gc3::topology {
 /// of the wrong value, followed by the fault ("links[3].from: ...").
 std::optional<Topology> parseJson(const std::string &text, std::string &error);
 
-/// Returns true if JSON is nested more deeply than any file that gc3 reads. LLVM's parser recurses, so such a text could
-/// overflow its stack. Linear in the text.
+/// Returns true if JSON is nested more deeply than any file that gc3 reads. LLVM's parser recurses, so such a text
+/// could overflow its stack. Linear in the text.
 bool isTooDeep(const std::string &text);
 
 /// Prints `topology` as JSON that parseJson() reads back.
