@@ -54,7 +54,9 @@ std::string Timer::prepare(const sim::Group &group, Contest &contest) const {
 std::string Timer::simulate(uint32_t candidate, uint64_t count, double &time) const {
   simulate::Prediction prediction;
   std::string problem = simulate::simulate(callOf(groups->program(candidate), count, calls), *fabric, {}, prediction);
-  time = problem.empty() ? prediction.time : NoTime;
+  time = NoTime;
+  if (problem.empty())
+    time = prediction.time;
   return problem;
 }
 
@@ -147,7 +149,9 @@ double Timer::at(const Contest &contest, uint32_t candidate, uint64_t count) con
   if (candidate == TimeTable::Baseline) {
     const auto choice =
         chooseNccl(nccl, file->program(contest.candidates[0]).collective()->string_view(), bytesOf(contest, count));
-    return choice ? choice->time : NoTime;
+    if (!choice)
+      return NoTime;
+    return choice->time;
   }
   if (line.timing != Timing::Simulator)
     return interpolate(contest, candidate, count);
