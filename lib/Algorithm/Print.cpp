@@ -231,6 +231,8 @@ void print(llvm::raw_ostream &to, const topology::Topology &topology, const ir::
   if (text.isFirst)
     printer.functions();
   out << "program " << text.name << " implements " << text.implements << " {\n";
+  if (!text.protocol.empty())
+    out << "    protocol " << text.protocol << ";\n";
   if (!text.sizes.empty())
     out << "    sizes " << text.sizes << ";\n";
   printer.lists();

@@ -27,6 +27,7 @@ struct CommandLine {
   uint32_t tries = 0;       ///< tries of the greedy search; 0: depends on the size of the problem
   uint32_t roundsPerStep = 1;
   uint32_t seed = 0;
+  std::string protocol; ///< of the programs; empty: Simple
   std::string out = "-";
   std::string json; ///< empty: none
   bool listTopologies = false, printTopology = false, quiet = false;

@@ -259,7 +259,7 @@ std::string programs(const CommandLine &line, const Result &result) {
     program.implements = trial.task.implements;
     program.isFirst = i == 0;
     program.declaresPlacement = trial.task.hasPlacement && i == 0;
-    program.sizes = sizesOf(choices, i);
+    program.protocol = line.protocol, program.sizes = sizesOf(choices, i);
     print(out, trial.task.topology, trial.task.collective, trial.task.demand, *trial.outcome.algorithm, program);
   }
   return out.str();

@@ -72,7 +72,7 @@ std::string Candidates::listJobs() {
       return "-D needs programs as source, but '" + path + "' is not a .gc3 file";
     }
     for (sema::Assignment &assignment : assignments)
-      jobs.push_back({path, text, from, std::move(assignment), {}, {}, {}, {}});
+      jobs.push_back({path, text, from, line.defines, std::move(assignment), {}, {}, {}, {}, {}});
     if (jobs.size() > line.mostCandidates)
       return "the inputs have more than " + std::to_string(line.mostCandidates) +
              " combinations of knobs; set some with -D, or permit more with --most-candidates";
@@ -83,7 +83,7 @@ std::string Candidates::listJobs() {
 void Candidates::run(Job &job) const {
   driver::Options options;
   options.input = job.file, options.from = job.from;
-  options.sema.defines = line.defines, options.sema.includeDirs = line.includeDirs;
+  options.sema.defines = job.params, options.sema.includeDirs = line.includeDirs;
   options.sema.defines.insert(options.sema.defines.end(), job.defines.begin(), job.defines.end());
   options.schedule.maxThreadBlocks = line.maxThreadBlocks;
   driver::Session session(options);
@@ -109,7 +109,7 @@ void Candidates::add(Job &job) {
   if (!job.problem.empty())
     droppedOnes.push_back({job.file + textOf(job.defines), job.problem});
   for (size_t i = 0; i < job.programs.size(); ++i) {
-    const std::string plain = nameOf(job.programs[i].info->name, job.defines);
+    const std::string plain = nameOf(job.programs[i].info->name, job.defines) + job.label;
     std::string name = plain;
     for (unsigned number = 2; isTaken(name); ++number)
       name = plain + "_" + std::to_string(number);
@@ -135,9 +135,14 @@ void Candidates::dropEqual() {
   candidates = std::move(different);
 }
 
-std::string Candidates::compile() {
+std::string Candidates::compile([[maybe_unused]] const topology::Topology *topology) {
   if (std::string problem = listJobs(); !problem.empty())
     return problem;
+#ifdef GC3_TUNE_SYNTH
+  if (!line.synthesize.empty())
+    if (std::string problem = addSynthesized(*topology); !problem.empty())
+      return problem;
+#endif
   {
     llvm::ThreadPool threads(llvm::hardware_concurrency(line.jobs));
     for (Job &job : jobs)

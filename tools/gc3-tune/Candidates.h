@@ -5,6 +5,7 @@
 
 #include "CommandLine.h"
 #include "Pipeline.h"
+#include "gc3/Topology/Topology.h"
 
 #include <memory>
 
@@ -29,9 +30,10 @@ public:
   /// `line` must outlive this object.
   explicit Candidates(const CommandLine &line) : line(line) {}
 
-  /// Compiles all candidates, several at a time. Returns an error text, or an empty string. Diagnostics of inputs that
-  /// have no usable candidate are part of the text.
-  std::string compile();
+  /// Compiles all candidates, several at a time. Searches for further ones on `topology` if the command line requests
+  /// it; otherwise `topology` may be null. Returns an error text, or an empty string. Diagnostics of inputs that have
+  /// no usable candidate are part of the text.
+  std::string compile(const topology::Topology *topology);
 
   const std::vector<Candidate> &all() const { return candidates; }
   const std::vector<Dropped> &dropped() const { return droppedOnes; }
@@ -44,14 +46,17 @@ private:
   /// One compilation: an input with values for its knobs.
   struct Job {
     std::string file, text;
-    driver::From from;
-    sema::Assignment defines;
+    driver::From from = driver::From::Source;
+    sema::Assignment params;  ///< of the command line
+    sema::Assignment defines; ///< values of the knobs
+    std::string label;        ///< further end of the programs' names
     // Results
     std::vector<ir::Program> programs;
     std::vector<verify::Verdict> verdicts;
     std::string problem, diagnostics;
   };
   std::string listJobs();
+  std::string addSynthesized(const topology::Topology &topology);
   void run(Job &job) const;
   void add(Job &job);
   void dropEqual();

@@ -2,6 +2,7 @@
 // Defines the options, and checks which options can be combined. Sizes have the options of gc3-run.
 #include "CommandLine.h"
 #include "gc3/Common/Size.h"
+#include "gc3/Common/StandardCollective.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -12,6 +13,12 @@ namespace gc3::tune {
 namespace {
 
 namespace cl = llvm::cl;
+
+#ifdef GC3_TUNE_SYNTH
+constexpr bool hasSynth = true;
+#else
+constexpr bool hasSynth = false;
+#endif
 
 /// The options live only during the parse; none is global.
 struct Table {
@@ -25,6 +32,10 @@ struct Table {
                                 cl::value_desc("name=value"), cl::Prefix, cl::cat(programs)};
   cl::list<std::string> includes{"I", cl::desc("Also search this folder for imports"), cl::value_desc("folder"),
                                  cl::Prefix, cl::cat(programs)};
+  cl::opt<std::string> synthesize{
+      "synthesize",
+      cl::desc("Also programs for this standard collective that gc3-synth's greedy search finds on the topology"),
+      cl::value_desc("collective"), cl::cat(programs)};
   cl::opt<unsigned> mostCandidates{"most-candidates", cl::desc("Most combinations of knobs (default 1000)"),
                                    cl::value_desc("n"), cl::init(1000), cl::cat(programs)};
   cl::opt<unsigned> maxThreadBlocks{"max-threadblocks", cl::desc("Thread blocks per rank (default 108)"),
@@ -153,16 +164,20 @@ bool checkFiles(const Table &table) {
 bool check(const Table &table) {
   if (table.listTopologies)
     return true;
-  if (table.inputs.empty())
+  if (table.inputs.empty() && table.synthesize.empty())
     return reject("FILES are missing; see gc3-tune --help");
+  if (!table.synthesize.empty() && !common::findStandard(table.synthesize))
+    return reject("--synthesize must be a standard collective, not '" + table.synthesize + "'");
+  if (!table.synthesize.empty() && !hasSynth)
+    return reject("this gc3-tune was built without gc3-synth, so it can't --synthesize");
   if (table.bundle.empty())
     return reject("-o is missing");
   if (!table.baseline.empty() && table.baseline != "nccl")
     return reject("--baseline must be nccl, not '" + table.baseline + "'");
-  if (table.topology.empty() && (table.measure.empty() || !table.baseline.empty()))
+  if (table.topology.empty() && (table.measure.empty() || !table.baseline.empty() || !table.synthesize.empty()))
     return reject("--topology is missing; --list-topologies lists some");
-  if (!table.topology.empty() && !table.measure.empty() && table.baseline.empty())
-    return reject("--topology has no effect with --measure unless there is a --baseline");
+  if (!table.topology.empty() && !table.measure.empty() && table.baseline.empty() && table.synthesize.empty())
+    return reject("--topology has no effect with --measure unless there is --baseline or --synthesize");
   if (table.rounds.getNumOccurrences() != 0 && table.measure.empty())
     return reject("--rounds needs --measure");
   return checkNumbers(table) && checkFiles(table);
@@ -188,6 +203,7 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
       !readType(table.type, line.type) || !readDefines(table, line) || !readWithin(table.within, line.within) ||
       !readTiming(table.measure, line.timing))
     return {};
+  line.synthesize = table.synthesize;
   line.inputs = table.inputs, line.includeDirs = table.includes;
   line.mostCandidates = table.mostCandidates, line.maxThreadBlocks = table.maxThreadBlocks;
   line.topology = table.topology, line.rounds = table.rounds, line.factor = table.factor;

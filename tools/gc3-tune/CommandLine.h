@@ -18,6 +18,7 @@ struct CommandLine {
   std::vector<std::string> inputs;                          ///< programs in any format that gc3c reads
   std::vector<std::pair<std::string, std::string>> defines; ///< params of .gc3 files
   std::vector<std::string> includeDirs;
+  std::string synthesize;         ///< a standard collective; empty: no search for programs
   uint32_t mostCandidates = 1000; ///< combinations of knobs over all inputs
   uint32_t maxThreadBlocks = 108; ///< of a rank
   uint64_t minBytes = 1 << 10, maxBytes = 1 << 30;

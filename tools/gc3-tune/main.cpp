@@ -72,7 +72,7 @@ static int run(const CommandLine &line) {
     if (const std::string warning = findInconsistentBeta(*topology); !warning.empty())
       llvm::errs() << "gc3-tune: warning: " << warning << '\n';
   Candidates candidates(line);
-  if (std::string problem = candidates.compile(); !problem.empty())
+  if (std::string problem = candidates.compile(topology ? &*topology : nullptr); !problem.empty())
     return fail(problem);
   Timer timer(line, candidates, topology ? &*topology : nullptr);
   std::vector<Contest> contests;
