@@ -24,7 +24,11 @@ private:
     std::vector<ParamValue> values;
     size_t position = 0;
   };
-  bool runFrom(size_t param);
+  /// Excluded: a param has a value that it does not list, or lists none.
+  enum class State : uint8_t { Good, Excluded, Failed };
+  State runFixed(const ParamInfo &param);
+  State runKnob(size_t number);
+  State runFrom(size_t param);
   bool next(size_t &param);
   std::vector<ParamValue> valuesOf(const ParamInfo &param, const ParamValue &choices);
   void set(const Level &level) { machine.params[compiler.params[level.param].slot] = level.values[level.position]; }
@@ -35,6 +39,7 @@ private:
   Diagnostics &diags;
   const size_t most;
   std::vector<Level> levels;
+  std::optional<Diagnostic> refusal; ///< why the first excluded combination is excluded
 };
 
 } // namespace
@@ -57,27 +62,47 @@ std::vector<ParamValue> Combinations::valuesOf(const ParamInfo &param, const Par
   return values;
 }
 
-/// Computes the params from number `param` on, with the first value of each knob. Returns false after an error.
-bool Combinations::runFrom(size_t param) {
-  for (; param < compiler.params.size(); ++param) {
-    const ParamInfo &info = compiler.params[param];
-    if (!info.choices || !info.define.empty()) {
-      if (!runParam(info, machine, diags) || diags.hasErrors())
-        return false;
-      continue;
-    }
-    ParamValue choices;
-    if (!runChoices(info, machine, choices))
-      return false;
-    levels.push_back({param, valuesOf(info, choices)});
-    if (levels.back().values.empty()) {
-      diags.error(DiagId::BadParamValue, info.syntax->choices->range,
-                  "param '" + info.syntax->name.text.str() + "' has no value to choose from");
-      return false;
-    }
-    set(levels.back());
+/// Computes a param that is fixed. A value that the param does not list excludes the combination.
+Combinations::State Combinations::runFixed(const ParamInfo &param) {
+  Diagnostics refused(diags.sourceManager());
+  if (!runParam(param, machine, refused))
+    return State::Failed;
+  if (!refused.hasErrors())
+    return State::Good;
+  if (!refusal)
+    refusal = refused.all().front();
+  return State::Excluded;
+}
+
+/// Takes the first value of a knob. An empty list excludes the combination.
+Combinations::State Combinations::runKnob(size_t number) {
+  const ParamInfo &param = compiler.params[number];
+  ParamValue choices;
+  if (!runChoices(param, machine, choices))
+    return State::Failed;
+  std::vector<ParamValue> values = valuesOf(param, choices);
+  if (values.empty()) {
+    if (!refusal)
+      refusal = {DiagId::BadParamValue,
+                 Severity::Error,
+                 param.syntax->choices->range,
+                 "param '" + param.syntax->name.text.str() + "' has no value to choose from",
+                 {}};
+    return State::Excluded;
   }
-  return true;
+  levels.push_back({number, std::move(values)});
+  set(levels.back());
+  return State::Good;
+}
+
+/// Computes the params from number `param` on, with the first value of each knob.
+Combinations::State Combinations::runFrom(size_t param) {
+  State state = State::Good;
+  for (; param < compiler.params.size() && state == State::Good; ++param) {
+    const ParamInfo &info = compiler.params[param];
+    state = info.choices && info.define.empty() ? runKnob(param) : runFixed(info);
+  }
+  return state;
 }
 
 /// Sets the last knob with a further value to it. Returns false if there is none; otherwise `param` is the number of
@@ -106,11 +131,18 @@ std::optional<std::vector<Assignment>> Combinations::run() {
   std::vector<Assignment> all;
   size_t param = 0;
   do {
-    if (!runFrom(param))
+    const State state = runFrom(param);
+    if (state == State::Failed)
       return std::nullopt;
-    all.push_back(current());
+    if (state == State::Good)
+      all.push_back(current());
   } while (all.size() <= most && next(param));
-  return all;
+  if (!all.empty())
+    return all;
+  Diagnostic &error = diags.error(refusal->id, refusal->range, refusal->message);
+  for (const Note &note : refusal->notes)
+    error.note(note.range, note.message);
+  return std::nullopt;
 }
 
 std::optional<std::vector<Assignment>> sema::listAssignments(SourceManager &sources, Diagnostics &diags,

@@ -14,7 +14,7 @@ namespace {
 
 using llvm::StringRef;
 
-constexpr const char *origin = "NCCL's topology XML";
+constexpr const char *figureOrigin = "NCCL's topology XML";
 constexpr uint32_t mostLinks = 1024; ///< of a GPU
 constexpr size_t deepest = 64;       ///< no machine has so many PCIe switches in a row
 
@@ -241,7 +241,7 @@ std::optional<Topology> NcclReader::convert(std::string &error) {
   }
   orderGpus();
   Machine machine(static_cast<uint32_t>(gpus.size()));
-  machine.origin = nvlinks.empty() ? std::string(origin) + ", which names no NVLinks" : origin;
+  machine.origin = nvlinks.empty() ? std::string(figureOrigin) + ", which names no NVLinks" : figureOrigin;
   for (uint32_t gpu = 0; gpu < machine.gpus; ++gpu) {
     machine.sm = std::max(machine.sm, gpus[gpu].sm);
     machine.pcieSwitch[gpu] = gpus[gpu].outermost;

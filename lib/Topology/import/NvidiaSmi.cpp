@@ -20,18 +20,18 @@ constexpr uint32_t mostNvlinks = 18;
 
 /// Returns the text without the escape sequences of colored and underlined output: ESC, [, digits, a letter.
 std::string withoutEscapes(StringRef text) {
-  std::string plain;
+  std::string stripped;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '\x1b') {
-      plain += text[i];
+      stripped += text[i];
       continue;
     }
     while (i < text.size() && text[i] != '\n' && !llvm::isAlpha(text[i]))
       ++i;
     if (i < text.size() && text[i] == '\n')
-      plain += '\n';
+      stripped += '\n';
   }
-  return plain;
+  return stripped;
 }
 
 bool isGpu(StringRef device) {
