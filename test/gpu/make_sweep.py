@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True  # write no .pyc files into the source tree
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "device"))
 
 # pylint: disable=wrong-import-position
-from run import make_bundles
+from run import PROTOCOLS, make_bundles
 
 
 def main():
@@ -25,7 +25,7 @@ def main():
     parser.add_argument("--random", type=int, default=15, help="how many random programs (15)")
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
-    made = make_bundles(arguments.gc3c, str(arguments.output), arguments.random)
+    made = make_bundles(arguments.gc3c, str(arguments.output), arguments.random, PROTOCOLS)
     for source in arguments.output.glob("*.gc3"):
         source.unlink()
     return subprocess.run([arguments.gpu_sweep, "--expect", *made], check=False).returncode
