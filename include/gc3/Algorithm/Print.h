@@ -20,10 +20,10 @@ struct ProgramText {
   std::string at = "at";          ///< name of that function
   bool declaresPlacement = false; ///< true: the text declares the param `inplace` with the default true; only for the
                                   ///< first program of a file
-  std::string protocol;           ///< value of the statement `protocol`; empty: Simple
   std::string sizes; ///< value of the statement `sizes`, such as "4KiB .. 1MiB"; empty: the program serves all sizes
   size_t mostLines = 50'000; ///< maximum number of lines for operations outside loops; if there are more, lists of
                              ///< numbers replace these lines
+  std::string protocol{};    ///< value of the statement `protocol`; empty: Simple
 };
 
 /// Writes the program: a block for each step, with loops for operations that all ranks perform in the same way.
