@@ -158,5 +158,7 @@ std::optional<std::vector<Assignment>> sema::listAssignments(SourceManager &sour
   if (diags.hasErrors())
     return std::nullopt;
   Machine machine(compiler.code, diags, options);
+  if (options.defines.empty() && !runParams(compiler, machine, diags)) // the defaults
+    return std::nullopt;
   return Combinations(compiler, machine, diags, most).run();
 }

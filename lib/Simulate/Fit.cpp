@@ -4,6 +4,7 @@
 #include "gc3/Simulate/Fit.h"
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace gc3::simulate {
 
@@ -34,10 +35,14 @@ Vector exponentials(const Vector &logarithms) {
 
 /// Computes the logarithms of the times.
 std::string evaluate(const Model &model, const Vector &logarithms, Vector &times) {
-  std::string problem = model(exponentials(logarithms), times);
-  for (double &time : times)
+  if (std::string problem = model(exponentials(logarithms), times); !problem.empty())
+    return problem;
+  for (double &time : times) {
+    if (!(time > 0))
+      return "a predicted time is 0";
     time = std::log(time);
-  return problem;
+  }
+  return {};
 }
 
 /// The change of the logarithms of all times by that of each constant: a column for each constant.
@@ -158,6 +163,58 @@ private:
   double damping = 1e-2;
 };
 
+/// Finds columns that depend on earlier ones.
+class Dependence {
+public:
+  explicit Dependence(const std::vector<Vector> &all) : columns(all) {}
+
+  /// Adds a column. Returns nothing if it is independent of those before.
+  std::optional<Indistinct> add(uint32_t number) {
+    Vector rest = columns[number], shares(columns.size());
+    shares[number] = 1;
+    const double norm = length(rest);
+    if (norm < LeastEffect * std::sqrt(static_cast<double>(rest.size())))
+      return Indistinct{number, {}};
+    for (int pass = 0; pass < 2; ++pass) // twice, against rounding errors
+      for (size_t b = 0; b < basis.size(); ++b) {
+        const double part = dot(rest, basis[b].direction);
+        subtract(rest, part, basis[b].direction);
+        subtract(shares, part, basis[b].shares);
+      }
+    const double left = length(rest);
+    if (left < LeastAngle * norm)
+      return Indistinct{number, contributors(number, shares, norm)};
+    for (Vector *each : {&rest, &shares})
+      for (double &value : *each)
+        value /= left;
+    basis.push_back({std::move(rest), std::move(shares)});
+    return std::nullopt;
+  }
+
+private:
+  /// A direction of length 1: the sum of all columns times their shares.
+  struct Direction {
+    Vector direction, shares;
+  };
+  static double length(const Vector &vector) { return std::sqrt(dot(vector, vector)); }
+  static void subtract(Vector &from, double factor, const Vector &vector) {
+    for (size_t i = 0; i < from.size(); ++i)
+      from[i] -= factor * vector[i];
+  }
+
+  /// Returns the other columns whose multiples contribute to the column noticeably.
+  std::vector<uint32_t> contributors(uint32_t number, const Vector &shares, double norm) const {
+    std::vector<uint32_t> found;
+    for (uint32_t i = 0; i < number; ++i)
+      if (std::abs(shares[i]) * length(columns[i]) > 0.1 * norm)
+        found.push_back(i);
+    return found;
+  }
+
+  const std::vector<Vector> &columns;
+  std::vector<Direction> basis;
+};
+
 } // namespace
 
 std::string findIndistinct(const Model &model, const std::vector<double> &values, std::vector<Indistinct> &found) {
@@ -170,34 +227,10 @@ std::string findIndistinct(const Model &model, const std::vector<double> &values
     problem = jacobian(model, point, times, columns);
   if (!problem.empty())
     return problem;
-  std::vector<Vector> basis; // orthonormal
-  std::vector<uint32_t> basisConstants;
-  for (uint32_t i = 0; i < columns.size(); ++i) {
-    Vector rest = columns[i];
-    const double norm = std::sqrt(dot(rest, rest));
-    if (norm < LeastEffect * std::sqrt(static_cast<double>(rest.size()))) {
-      found.push_back({i, {}});
-      continue;
-    }
-    std::vector<uint32_t> shares;
-    for (int pass = 0; pass < 2; ++pass) // twice, against rounding errors
-      for (size_t b = 0; b < basis.size(); ++b) {
-        const double part = dot(rest, basis[b]);
-        if (pass == 0 && std::abs(part) > 0.1 * norm)
-          shares.push_back(basisConstants[b]);
-        for (size_t row = 0; row < rest.size(); ++row)
-          rest[row] -= part * basis[b][row];
-      }
-    const double left = std::sqrt(dot(rest, rest));
-    if (left < LeastAngle * norm) {
-      found.push_back({i, shares});
-      continue;
-    }
-    for (double &each : rest)
-      each /= left;
-    basis.push_back(std::move(rest));
-    basisConstants.push_back(i);
-  }
+  Dependence dependence(columns);
+  for (uint32_t i = 0; i < columns.size(); ++i)
+    if (std::optional<Indistinct> dependent = dependence.add(i))
+      found.push_back(std::move(*dependent));
   return {};
 }
 

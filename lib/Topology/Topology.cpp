@@ -74,7 +74,7 @@ std::string findInconsistentBeta(const Topology &topology) {
     return std::string(text);
   };
   return describe(*slowest) + ", but " + describe(*fastest) +
-         "; the slower figure applies to all links; make bandwidth * beta equal";
+         "; searches use the slower figure for all links; make bandwidth * beta equal";
 }
 
 Topology reversed(const Topology &topology) {

@@ -45,6 +45,7 @@ const core::Program *Calibration::findProgram(const Measured &measured) const {
     for (const Group &group : file.groups->all()) {
       const bundle::fbs::Program &first = file.groups->program(group.programs[0]).info();
       if ((measured.ranks != 0 && measured.ranks != first.ranks()) ||
+          (measured.root >= 0 && group.root >= 0 && measured.root != group.root) ||
           (!measured.collective.empty() && measured.collective != group.label &&
            measured.collective != first.collective()->string_view()))
         continue;
@@ -179,6 +180,8 @@ std::string Calibration::chooseConstants() {
         names += (names.empty() ? "" : ", ") + each.name;
       return "topology '" + base.name + "' has no constant '" + name + "'; the constants are " + names;
     }
+    if (std::any_of(constants.begin(), constants.end(), [&](const auto &each) { return each.name == name; }))
+      return "--fit-constants names '" + name + "' twice";
     constants.push_back(*found);
   }
   return {};

@@ -3,6 +3,7 @@
 #include "CommandLine.h"
 #include "gc3/Common/CollectiveForm.h"
 #include "gc3/Common/Size.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -127,7 +128,10 @@ bool readDefines(const cl::list<std::string> &option, std::vector<std::pair<std:
     if (equals == 0 || equals == std::string::npos)
       return reject((option.ArgStr.size() > 1 ? "--" : "-") + option.ArgStr.str() + " must be name=value, not '" +
                     define + "'");
-    defines.push_back({define.substr(0, equals), define.substr(equals + 1)});
+    const std::string name = define.substr(0, equals);
+    if (llvm::any_of(defines, [&](const auto &other) { return other.first == name; }))
+      return reject((option.ArgStr.size() > 1 ? "--" : "-") + option.ArgStr.str() + " sets '" + name + "' twice");
+    defines.push_back({name, define.substr(equals + 1)});
   }
   return true;
 }

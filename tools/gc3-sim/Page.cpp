@@ -233,9 +233,13 @@ private:
       const Simulated *each = bySize[size];
       isKnown.push_back(each && !each->parts.empty());
       isMissing |= each && each->parts.empty() && each->time > 0;
-      if (isKnown.back())
-        for (const simulate::PathPart &part : each->parts)
-          grid.at(partName(part, limiters), size) += part.time / each->time;
+      if (!isKnown.back())
+        continue;
+      double whole = 0; // of the run that recorded events
+      for (const simulate::PathPart &part : each->parts)
+        whole += part.time;
+      for (const simulate::PathPart &part : each->parts)
+        grid.at(partName(part, limiters), size) += part.time / whole;
     }
     report::Grid result = grid.take(most, "other parts", isKnown);
     if (isMissing)

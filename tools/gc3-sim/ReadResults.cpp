@@ -93,6 +93,8 @@ private:
         return "'ranks' must be a whole number above 0";
       row.ranks = static_cast<uint32_t>(*ranks);
     }
+    if (const auto root = object.getInteger("root"); root && *root >= 0 && *root <= INT32_MAX)
+      row.root = static_cast<int32_t>(*root);
     if (std::string problem = readTimes(object, row); !problem.empty())
       return problem;
     if (row.outOfPlace > 0 || row.inPlace > 0)
@@ -141,6 +143,8 @@ private:
     row.collective = collective, row.ranks = ranks, row.type = words[2].str();
     if (words[0].getAsInteger(10, row.bytes))
       return "the size must be a whole number, not '" + words[0].str() + "'";
+    if (words[4].getAsInteger(10, row.root))
+      row.root = -1;
     if (!readTime(words[5], row.outOfPlace) || !readTime(words[9], row.inPlace))
       return "a time must be a number of microseconds or '-'";
     if (words.size() > 13)

@@ -16,6 +16,7 @@ struct Measured {
   std::string collective;     ///< empty: not given
   std::string program;        ///< empty: not given
   uint32_t ranks = 0;         ///< 0: not given
+  int32_t root = -1;          ///< -1: not given
   uint64_t bytes = 0;         ///< the larger of one rank's input and output
   std::string type = "float"; ///< name of a data type
   double outOfPlace = 0;      ///< microseconds; 0: not measured

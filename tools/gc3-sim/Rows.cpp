@@ -42,8 +42,9 @@ std::string Rows::addDetails(Simulated &row, simulate::Prediction &&prediction) 
 
 std::string Rows::simulateRow(const Group &group, uint32_t index, uint64_t count, uint64_t bytes) {
   simulate::Prediction prediction;
+  const bool isExplained = line.criticalPath || line.resources || !line.trace.empty(); // by a run of all blocks
   if (std::string problem = simulate::simulate(callOf(program(index), count, line), fabric,
-                                               {.useSymmetry = line.useSymmetry}, prediction);
+                                               {.useSymmetry = line.useSymmetry && !isExplained}, prediction);
       !problem.empty())
     return problem;
   const bundle::fbs::Program &info = file.program(index);

@@ -7,6 +7,7 @@
 #include "Programs.h"
 #include "ReadTopology.h"
 #include "Report.h"
+#include "gc3/Topology/Families.h"
 #include "gc3/Topology/Json.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
@@ -39,6 +40,13 @@ static std::string reportLast(const CommandLine &line, const Programs &input, Ro
   return {};
 }
 
+/// Returns true if the topology comes from this file: FILE or N*FILE.
+static bool isTopology(const CommandLine &line, const std::string &path) {
+  std::string machine = line.topology;
+  topology::splitMachines(machine);
+  return driver::sameFile(path, machine);
+}
+
 /// Writes the files that the options request, all or none. Returns the exit status.
 static int write(const CommandLine &line, const Rows &rows, const simulate::Fabric &fabric, const std::string &trace) {
   const std::string json = line.json.empty() ? "" : jsonOf(line, rows.all());
@@ -55,7 +63,7 @@ static int write(const CommandLine &line, const Rows &rows, const simulate::Fabr
       return fail("'" + file.path + "' is the input; write to another file");
     if (line.hasBaselineFile() && driver::sameFile(file.path, line.baseline))
       return fail("'" + file.path + "' is the baseline; write to another file");
-    if (driver::sameFile(file.path, line.topology))
+    if (isTopology(line, file.path))
       return fail("'" + file.path + "' is the topology; write to another file");
   }
   if (std::optional<driver::WriteFailure> failure = driver::writeOutputs(files))
@@ -71,6 +79,8 @@ static int writeFitted(const CommandLine &line, const Calibration &calibration) 
   for (const std::string &input : line.inputs)
     if (driver::sameFile(line.output, input))
       return fail("'" + line.output + "' is the input; write to another file");
+  if (isTopology(line, line.output))
+    return fail("'" + line.output + "' is the topology; write to another file");
   if (driver::sameFile(line.output, line.fit))
     return fail("'" + line.output + "' has the measured times; write to another file");
   if (std::optional<driver::WriteFailure> failure = driver::writeOutputs({{line.output, json}}))

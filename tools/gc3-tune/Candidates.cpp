@@ -72,7 +72,7 @@ std::string Candidates::listJobs() {
       return "-D needs programs as source, but '" + path + "' is not a .gc3 file";
     }
     for (sema::Assignment &assignment : assignments)
-      jobs.push_back({path, text, from, line.defines, std::move(assignment), {}, {}, {}, {}, {}});
+      jobs.push_back({path, text, from, line.defines, std::move(assignment), {}, {}, {}, {}, {}, {}});
     if (jobs.size() > line.mostCandidates)
       return "the inputs have more than " + std::to_string(line.mostCandidates) +
              " combinations of knobs; set some with -D, or permit more with --most-candidates";
@@ -89,7 +89,9 @@ void Candidates::run(Job &job) const {
   driver::Session session(options);
   driver::Pipeline pipeline(session);
   std::string bundle;
-  if (pipeline.compile(job.text, bundle) && !session.diags.hasErrors()) {
+  const bool isCompiled = pipeline.compile(job.text, bundle);
+  job.filesRead = session.filesRead;
+  if (isCompiled && !session.diags.hasErrors()) {
     job.programs = pipeline.allPrograms();
     job.verdicts = pipeline.allVerdicts();
     return;
@@ -101,7 +103,8 @@ void Candidates::run(Job &job) const {
 }
 
 bool Candidates::isTaken(const std::string &name) const {
-  return std::any_of(candidates.begin(), candidates.end(), [&](const Candidate &each) { return each.name == name; });
+  return name == "nccl" ||
+         std::any_of(candidates.begin(), candidates.end(), [&](const Candidate &each) { return each.name == name; });
 }
 
 /// Adds the programs of a job under unique names.
@@ -116,7 +119,8 @@ void Candidates::add(Job &job) {
     candidates.push_back({name, job.file, job.defines, renamed(job.programs[i], name, 0, ir::ProgramInfo::NoLimit),
                           std::move(job.verdicts[i])});
   }
-  job.programs.clear(), job.text.clear();
+  files.insert(files.end(), job.filesRead.begin(), job.filesRead.end());
+  job.programs.clear(), job.text.clear(), job.filesRead.clear();
 }
 
 /// Drops candidates that are equal to an earlier one, as for values of a knob that a program does not use.

@@ -37,6 +37,8 @@ public:
 
   const std::vector<Candidate> &all() const { return candidates; }
   const std::vector<Dropped> &dropped() const { return droppedOnes; }
+  /// The files that the compilations have read, perhaps several times each.
+  const std::vector<std::string> &filesRead() const { return files; }
   /// Reports a candidate as dropped.
   void drop(uint32_t candidate, const std::string &reason) {
     droppedOnes.push_back({candidates[candidate].name, reason});
@@ -54,6 +56,7 @@ private:
     std::vector<ir::Program> programs;
     std::vector<verify::Verdict> verdicts;
     std::string problem, diagnostics;
+    std::vector<std::string> filesRead;
   };
   std::string listJobs();
   std::string addSynthesized(const topology::Topology &topology);
@@ -66,6 +69,7 @@ private:
   std::vector<Job> jobs;
   std::vector<Candidate> candidates;
   std::vector<Dropped> droppedOnes;
+  std::vector<std::string> files;
 };
 
 /// Returns a copy of the program with another name and other sizes.

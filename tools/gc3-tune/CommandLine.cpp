@@ -3,6 +3,7 @@
 #include "CommandLine.h"
 #include "gc3/Common/Size.h"
 #include "gc3/Common/StandardCollective.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -115,7 +116,10 @@ bool readDefines(const Table &table, CommandLine &line) {
     const size_t equals = define.find('=');
     if (equals == 0 || equals == std::string::npos)
       return reject("-D must be name=value, not '" + define + "'");
-    line.defines.push_back({define.substr(0, equals), define.substr(equals + 1)});
+    const std::string name = define.substr(0, equals);
+    if (llvm::any_of(line.defines, [&](const auto &other) { return other.first == name; }))
+      return reject("-D sets '" + name + "' twice");
+    line.defines.push_back({name, define.substr(equals + 1)});
   }
   return true;
 }

@@ -5,6 +5,7 @@
 #include "Timing.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <map>
@@ -49,7 +50,11 @@ std::string Timer::measureAll(std::vector<Contest> &contests) {
   llvm::SmallString<128> path;
   if (std::error_code error = llvm::sys::fs::createTemporaryFile("gc3-tune", "gc3b", descriptor, path))
     return "cannot create a temporary file: " + error.message();
-  const auto remove = llvm::make_scope_exit([&] { llvm::sys::fs::remove(path); });
+  llvm::sys::RemoveFileOnSignal(path);
+  const auto remove = llvm::make_scope_exit([&] {
+    llvm::sys::fs::remove(path);
+    llvm::sys::DontRemoveFileOnSignal(path);
+  });
   {
     llvm::raw_fd_ostream out(descriptor, /*shouldClose=*/true);
     out << bytes;

@@ -2,6 +2,7 @@
 #include "Results.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 namespace gc3::tune {
 
@@ -25,8 +26,10 @@ static void printContest(llvm::raw_ostream &out, const CommandLine &line, const 
     const double time = contest.table.at(serving.candidate, size), best = contest.table.best(size);
     out << llvm::format("%12llu %13.2f %13.2f %5.1f%%", static_cast<unsigned long long>(contest.sizes[size]), time,
                         best, 100 * (time / best - 1));
-    if (hasBaseline)
+    if (hasBaseline && std::isfinite(contest.table.baseline[size]))
       out << llvm::format(" %13.2f %9.2f", contest.table.baseline[size], contest.table.baseline[size] / time);
+    else if (hasBaseline)
+      out << "             -         -";
     out << "  " << serving.name << '\n';
   }
   out << "# largest loss: " << llvm::format("%.1f %%", 100 * contest.choice.loss) << '\n';

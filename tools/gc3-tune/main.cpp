@@ -4,6 +4,7 @@
 #include "Ranges.h"
 #include "ReadTopology.h"
 #include "Results.h"
+#include "gc3/Topology/Families.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -16,10 +17,14 @@ static int fail(const std::string &message) {
 }
 
 /// Returns an error text if an output is also an input or another output, perhaps by another path.
-static std::string checkPaths(const CommandLine &line, llvm::ArrayRef<driver::OutputFile> files) {
+static std::string checkPaths(const CommandLine &line, const std::vector<std::string> &filesRead,
+                              llvm::ArrayRef<driver::OutputFile> files) {
   std::vector<std::string> inputs = line.inputs;
-  if (!line.topology.empty())
-    inputs.push_back(line.topology);
+  inputs.insert(inputs.end(), filesRead.begin(), filesRead.end());
+  if (std::string machine = line.topology; !machine.empty()) {
+    topology::splitMachines(machine); // "2*FILE"
+    inputs.push_back(machine);
+  }
   for (size_t i = 0; i < files.size(); ++i) {
     for (const std::string &input : inputs)
       if (driver::sameFile(files[i].path, input))
@@ -46,7 +51,7 @@ static std::string write(const CommandLine &line, const Candidates &candidates, 
     files.push_back({line.json, json});
   if (!line.report.empty())
     files.push_back({line.report, page});
-  if (std::string problem = checkPaths(line, files); !problem.empty())
+  if (std::string problem = checkPaths(line, candidates.filesRead(), files); !problem.empty())
     return problem;
   if (std::optional<driver::WriteFailure> failure = driver::writeOutputs(files))
     return "cannot write '" + failure->path + "': " + failure->problem;
@@ -74,6 +79,9 @@ static int run(const CommandLine &line) {
   Candidates candidates(line);
   if (std::string problem = candidates.compile(topology ? &*topology : nullptr); !problem.empty())
     return fail(problem);
+  for (const Dropped &each : candidates.dropped())
+    if (!each.isEqual)
+      llvm::errs() << "gc3-tune: warning: dropped " << each.name << ": " << each.reason << '\n';
   Timer timer(line, candidates, topology ? &*topology : nullptr);
   std::vector<Contest> contests;
   if (std::string problem = timer.run(contests); !problem.empty())

@@ -51,8 +51,9 @@ using Assignment = std::vector<std::pair<std::string, std::string>>;
 
 /// Returns the combinations of the values that the knobs of `text` list, the last knob changing fastest. Params that
 /// `options.defines` sets are fixed. Leaves out combinations for which such a value is not in the list of its param, or
-/// for which a knob has no value; it is an error if none is left. Without knobs, the result has one empty assignment.
-/// Ends after `most` + 1 combinations. Returns nothing after an error, which is in `diags`.
+/// for which a knob has no value; it is an error if none is left. Without
+/// `options.defines`, a default that is not listed is an error, too. Without knobs, the result has one empty
+/// assignment. Ends after `most` + 1 combinations. Returns nothing after an error, which is in `diags`.
 std::optional<std::vector<Assignment>> listAssignments(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
                                                        llvm::StringRef text, const SemaOptions &options, size_t most);
 

@@ -6,6 +6,9 @@
 namespace gc3::topology {
 
 std::optional<Topology> parseFile(const std::string &text, const std::string &name, std::string &error) {
+  constexpr std::string_view byteOrderMark = "\xef\xbb\xbf";
+  if (text.compare(0, byteOrderMark.size(), byteOrderMark) == 0)
+    return parseFile(text.substr(byteOrderMark.size()), name, error);
   const size_t first = text.find_first_not_of(" \t\r\n");
   const char begin = first == std::string::npos ? '\0' : text[first];
   std::optional<Topology> topology = begin == '{'   ? parseJson(text, error)

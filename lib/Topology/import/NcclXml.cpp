@@ -42,6 +42,7 @@ struct Open {
   std::string name;
   uint32_t number = Machine::None; ///< of a pci element
   uint32_t gpu = Machine::None, card = Machine::None;
+  Gpu element; ///< what a pci element says of its GPU
 };
 
 class NcclReader {
@@ -53,7 +54,7 @@ public:
       return fail(tag.range, "expected 'system', the root of NCCL's topology, found '" + tag.name.str() + "'");
     if (open.size() == deepest)
       return fail(tag.range, "nested too deeply");
-    open.push_back({tag.name.str()});
+    open.emplace_back().name = tag.name.str();
     if (tag.name == "pci")
       return beginPci(tag);
     if (tag.name == "gpu")
@@ -127,9 +128,10 @@ bool NcclReader::beginPci(const XmlTag &tag) {
   open.back().number = pciElements++;
   const char *text = tag.find("class"), *bus = tag.find("busid");
   const StringRef kind = text ? text : "";
+  open.back().element = {bus ? bus : "", 0, 0, outermostSwitch(), pcieRate(tag), 0};
   if (kind.startswith("0x03")) {
     open.back().gpu = static_cast<uint32_t>(gpus.size());
-    gpus.push_back({bus ? bus : "", 0, 0, outermostSwitch(), pcieRate(tag), 0});
+    gpus.push_back(open.back().element);
   } else if (kind.startswith("0x02")) {
     open.back().card = static_cast<uint32_t>(cards.size());
     cards.push_back({outermostSwitch(), 0});
@@ -145,7 +147,7 @@ bool NcclReader::beginGpu(const XmlTag &tag) {
     return fail(tag.range, "'gpu' must be inside 'pci'");
   if (pci->gpu == Machine::None) { // without a class
     pci->gpu = static_cast<uint32_t>(gpus.size());
-    gpus.push_back({});
+    gpus.push_back(pci->element);
   }
   Gpu &gpu = gpus[pci->gpu];
   open.back().gpu = pci->gpu;

@@ -286,8 +286,8 @@ TEST(Topology, WarnsIfProductsDiffer) {
   EXPECT_EQ(findInconsistentBeta(make("2*dgx1")), "");
   EXPECT_EQ(findInconsistentBeta(parse(changed("\"beta\": 3", "\"beta\": 20"))), "");
   EXPECT_EQ(findInconsistentBeta(parse(changed("\"beta\": 3", "\"beta\": 30"))),
-            "the link from 1 to 2 moves a chunk in 60 us/MB, but the link from 0 to 1 moves a chunk in 40 us/MB; the "
-            "slower figure applies to all links; make bandwidth * beta equal");
+            "the link from 1 to 2 moves a chunk in 60 us/MB, but the link from 0 to 1 moves a chunk in 40 us/MB; "
+            "searches use the slower figure for all links; make bandwidth * beta equal");
 }
 
 /// Each file is a named topology, which has a description and the sources of its figures.
