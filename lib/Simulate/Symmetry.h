@@ -33,9 +33,9 @@ struct Partition {
 /// Returns the partition in which each part is a class of its own.
 Partition withoutSymmetry(const Whole &whole);
 
-/// Returns an equitable partition. It is the coarsest one, unless the call has little symmetry: if at least half of the
-/// thread blocks have different histories, or are not told apart within a fixed number of rounds, the result is
-/// withoutSymmetry(). Linear in the parts and uses, times the rounds.
+/// Returns an equitable partition: the coarsest one, or withoutSymmetry() if the call has little symmetry. The call has
+/// little symmetry if at least half of its thread blocks have different histories, or if a fixed number of rounds does
+/// not separate all blocks with different histories. Linear in the parts and uses, times the rounds.
 Partition findSymmetry(const Whole &whole);
 
 /// Returns true if the partition is equitable. Compares all members of each class with its first one.

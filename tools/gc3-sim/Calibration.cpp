@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Calibration.h"
 #include "Input.h"
+#include "OptionText.h"
 #include "core/Layout.h"
 #include "gc3/Topology/Families.h"
 #include "llvm/ADT/StringExtras.h"
@@ -61,14 +62,6 @@ const core::Program *Calibration::findProgram(const Measured &measured) const {
   return nullptr;
 }
 
-/// Returns the type with this name, or nothing.
-static std::optional<core::ElementType> typeOf(const std::string &name) {
-  for (unsigned i = 0; i < core::elementTypeCount; ++i)
-    if (name == core::elementTypeName(static_cast<core::ElementType>(i)))
-      return static_cast<core::ElementType>(i);
-  return {};
-}
-
 /// Returns the topology for this number of ranks: several of its machines, or the first ranks of its switches. Returns
 /// nothing if it cannot have so many.
 static std::optional<topology::Topology> withRanks(const topology::Topology &base, uint32_t ranks) {
@@ -88,7 +81,7 @@ std::string Calibration::addRow(const Measured &measured) {
                             (measured.ranks == 0 ? "" : " on " + std::to_string(measured.ranks) + " ranks");
   if (!program)
     return "no program for the row of " + place;
-  const std::optional<core::ElementType> type = typeOf(measured.type);
+  const std::optional<core::ElementType> type = typeNamed(measured.type);
   if (!type)
     return "the row of " + place + " has the unknown data type '" + measured.type + "'";
   const uint32_t ranks = program->ranks();

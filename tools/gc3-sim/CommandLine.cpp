@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defines the options, and checks which options can be combined. Sizes have the options of gc3-run.
 #include "CommandLine.h"
+#include "OptionText.h"
 #include "gc3/Common/CollectiveForm.h"
 #include "gc3/Common/Size.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -114,25 +114,18 @@ bool readSize(const cl::opt<std::string> &option, uint64_t least, uint64_t &size
 }
 
 bool readType(const std::string &name, core::ElementType &type) {
-  for (unsigned i = 0; i < core::elementTypeCount; ++i)
-    if (name == core::elementTypeName(static_cast<core::ElementType>(i))) {
-      type = static_cast<core::ElementType>(i);
-      return true;
-    }
-  return reject("unknown data type '" + name + "'");
+  const std::optional<core::ElementType> known = typeNamed(name);
+  if (!known)
+    return reject("unknown data type '" + name + "'");
+  type = *known;
+  return true;
 }
 
-bool readDefines(const cl::list<std::string> &option, std::vector<std::pair<std::string, std::string>> &defines) {
-  for (const std::string &define : option) {
-    const size_t equals = define.find('=');
-    if (equals == 0 || equals == std::string::npos)
-      return reject((option.ArgStr.size() > 1 ? "--" : "-") + option.ArgStr.str() + " must be name=value, not '" +
-                    define + "'");
-    const std::string name = define.substr(0, equals);
-    if (llvm::any_of(defines, [&](const auto &other) { return other.first == name; }))
-      return reject((option.ArgStr.size() > 1 ? "--" : "-") + option.ArgStr.str() + " sets '" + name + "' twice");
-    defines.push_back({name, define.substr(equals + 1)});
-  }
+bool readDefines(const cl::list<std::string> &option, Defines &defines) {
+  const std::string name = (option.ArgStr.size() > 1 ? "--" : "-") + option.ArgStr.str();
+  for (const std::string &define : option)
+    if (const std::string problem = addDefine(name, define, defines); !problem.empty())
+      return reject(problem);
   return true;
 }
 

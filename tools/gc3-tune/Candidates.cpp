@@ -71,8 +71,11 @@ std::string Candidates::listJobs() {
     } else if (!line.defines.empty()) {
       return "-D needs programs as source, but '" + path + "' is not a .gc3 file";
     }
-    for (sema::Assignment &assignment : assignments)
-      jobs.push_back({path, text, from, line.defines, std::move(assignment), {}, {}, {}, {}, {}, {}});
+    for (sema::Assignment &assignment : assignments) {
+      Job &job = jobs.emplace_back();
+      job.file = path, job.text = text, job.from = from;
+      job.params = line.defines, job.defines = std::move(assignment);
+    }
     if (jobs.size() > line.mostCandidates)
       return "the inputs have more than " + std::to_string(line.mostCandidates) +
              " combinations of knobs; set some with -D, or permit more with --most-candidates";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defines the options, and checks which options can be combined. Sizes have the options of gc3-run.
 #include "CommandLine.h"
+#include "OptionText.h"
 #include "gc3/Common/Size.h"
 #include "gc3/Common/StandardCollective.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -103,24 +103,17 @@ bool readSize(const cl::opt<std::string> &option, uint64_t &size) {
 }
 
 bool readType(const std::string &name, core::ElementType &type) {
-  for (unsigned i = 0; i < core::elementTypeCount; ++i)
-    if (name == core::elementTypeName(static_cast<core::ElementType>(i))) {
-      type = static_cast<core::ElementType>(i);
-      return true;
-    }
-  return reject("unknown data type '" + name + "'");
+  const std::optional<core::ElementType> known = sim::typeNamed(name);
+  if (!known)
+    return reject("unknown data type '" + name + "'");
+  type = *known;
+  return true;
 }
 
 bool readDefines(const Table &table, CommandLine &line) {
-  for (const std::string &define : table.defines) {
-    const size_t equals = define.find('=');
-    if (equals == 0 || equals == std::string::npos)
-      return reject("-D must be name=value, not '" + define + "'");
-    const std::string name = define.substr(0, equals);
-    if (llvm::any_of(line.defines, [&](const auto &other) { return other.first == name; }))
-      return reject("-D sets '" + name + "' twice");
-    line.defines.push_back({name, define.substr(equals + 1)});
-  }
+  for (const std::string &define : table.defines)
+    if (const std::string problem = sim::addDefine("-D", define, line.defines); !problem.empty())
+      return reject(problem);
   return true;
 }
 

@@ -79,13 +79,13 @@ static int run(const CommandLine &line) {
   Candidates candidates(line);
   if (std::string problem = candidates.compile(topology ? &*topology : nullptr); !problem.empty())
     return fail(problem);
-  for (const Dropped &each : candidates.dropped())
-    if (!each.isEqual)
-      llvm::errs() << "gc3-tune: warning: dropped " << each.name << ": " << each.reason << '\n';
   Timer timer(line, candidates, topology ? &*topology : nullptr);
   std::vector<Contest> contests;
   if (std::string problem = timer.run(contests); !problem.empty())
     return fail(problem);
+  for (const Dropped &each : candidates.dropped())
+    if (!each.isEqual)
+      llvm::errs() << "gc3-tune: warning: dropped " << each.name << ": " << each.reason << '\n';
   for (Contest &contest : contests)
     chooseRanges(line, timer, contest);
   nameServings(candidates, contests);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "OptionText.h"
+#include <algorithm>
+
+namespace gc3::sim {
+
+std::string addDefine(const std::string &option, const std::string &text, Defines &defines) {
+  const size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos)
+    return option + " must be name=value, not '" + text + "'";
+  const std::string name = text.substr(0, equals);
+  if (std::any_of(defines.begin(), defines.end(), [&](const auto &other) { return other.first == name; }))
+    return option + " sets '" + name + "' twice";
+  defines.push_back({name, text.substr(equals + 1)});
+  return {};
+}
+
+std::optional<core::ElementType> typeNamed(const std::string &name) {
+  for (unsigned i = 0; i < core::elementTypeCount; ++i)
+    if (name == core::elementTypeName(static_cast<core::ElementType>(i)))
+      return static_cast<core::ElementType>(i);
+  return {};
+}
+
+} // namespace gc3::sim

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of options that gc3-sim and gc3-tune share.
+#pragma once
+
+#include "core/Element.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gc3::sim {
+
+using Defines = std::vector<std::pair<std::string, std::string>>; ///< names and values of params
+
+/// Appends `name=value` to `defines`. Returns why the text of option `option` is wrong, or an empty string.
+std::string addDefine(const std::string &option, const std::string &text, Defines &defines);
+
+/// Returns the data type with this name, or nothing.
+std::optional<core::ElementType> typeNamed(const std::string &name);
+
+} // namespace gc3::sim
