@@ -96,6 +96,7 @@ gc3_allow(GC3Import GC3IR GC3Bundle)
 gc3_runtime_stays_apart("${PROJECT_SOURCE_DIR}/runtime")
 
 gc3_allow(GC3Log)
+gc3_allow(GC3Select)
 gc3_allow(GC3Bundle GC3Common)
 gc3_allow(GC3Trace GC3Log)
 gc3_allow(GC3Core GC3Bundle GC3Trace GC3Log)
@@ -113,6 +114,7 @@ gc3_allow(GC3Shim GC3Comm)
 gc3_allow(GC3Api GC3Host GC3Cuda GC3Comm)
 
 gc3_allow_includes(bundle)
+gc3_allow_includes(select)
 gc3_allow_includes(core bundle trace)
 gc3_allow_includes(trace core) # core/Log.h, core/Settings.h
 gc3_allow_includes(host core bundle trace)
