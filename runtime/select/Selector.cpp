@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every arm has an expected time and a doubt. The favourite is the arm with the smallest expected time. Another arm is
-// worth a call if its optimistic time, which is `boldness` doubts below the expected one, is shorter than the
-// favourite's expected time.
+// The favourite is the arm whose next time is probably the shortest. Another arm is worth a call if its optimistic
+// time, `boldness` doubts below its probable time, is shorter than the favourite's probable time.
 //
-// The doubt of an arm without samples is the usual error of the predictions of arms that have samples. So a selector
-// with good predictions trusts them, and one with bad predictions tries almost all arms.
+// The doubt of a prediction is the usual error of the predictions of arms that have samples. So a selector with good
+// predictions trusts them, and one with bad predictions tries almost all arms.
 #include "select/Selector.h"
+
+#include "select/Logarithm.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace gc3::select {
@@ -16,15 +18,20 @@ namespace gc3::select {
 namespace {
 
 constexpr float boldness = 2;
-constexpr float firstNoise = 0.06F, leastNoise = 0.005F;
-constexpr float firstDoubt = 0.25F;      ///< of predictions
+constexpr float leastGain = 0.01F;  ///< a smaller gain is not worth a call or a change
+constexpr float firstNoise = 0.06F; ///< of samples, before there are any
+constexpr float leastNoise = 0.005F;
+constexpr float firstDoubt = 0.25F;      ///< of predictions, before there are samples
+constexpr float firstWeight = 2;         ///< of firstNoise and firstDoubt, in samples and arms
+constexpr float shiftWeight = 3;         ///< of "there is no common error", in arms
 constexpr float doubtOfUnknown = 1;      ///< of an arm without a prediction
-constexpr float doubtOfNeighbour = 0.1F; ///< of a sample's error in the adjacent bucket
+constexpr float doubtOfNeighbour = 0.1F; ///< of what a sample says about the adjacent bucket
 constexpr float doubtOfAge = 0.25F;      ///< of a sample that is `oldAge` calls old
 constexpr float oldAge = 1000;
 constexpr float doubtOfChange = 0.5F; ///< of a sample from before a change
-constexpr float leastGain = 0.01F;
-constexpr uint32_t reach = 2; ///< buckets on each side that share what they have learned
+constexpr uint32_t reach = 2;         ///< buckets on each side that share what they have learned
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
 
 float square(float x) {
   return x * x;
@@ -33,38 +40,93 @@ float square(float x) {
 } // namespace
 
 bool Selector::Arm::canRun() const {
-  return predicted != std::numeric_limits<float>::infinity();
+  return predicted != infinity;
 }
 
-Selector::Selector(const Arms &arms, Budget &budget)
-    : buckets(arms.buckets), count(arms.count), budget(budget), states(std::size_t(arms.buckets) * arms.count),
+Selector::Selector(const Arms &arms, Budget &commonBudget)
+    : buckets(arms.buckets), count(arms.count), budget(commonBudget), states(std::size_t(arms.buckets) * arms.count),
       rows(arms.buckets) {
   for (std::size_t i = 0; i < states.size(); ++i)
-    states[i].predicted = std::log(arms.predicted[i]);
+    states[i].predicted = logarithm(arms.predicted[i]);
   for (uint32_t b = 0; b < buckets; ++b)
-    rows[b] = {0, arms.fixed[b], firstNoise, 0};
+    rows[b].favourite = arms.fixed[b], rows[b].noise = firstNoise;
 }
 
-/// Returns the time that the arm has if it is better than expected.
-float Selector::optimistic(const Row &row, const Arm &arm) const {
-  float variance = square(arm.doubt);
+uint32_t Selector::choose(uint32_t bucket) {
+  Row &row = rows[bucket];
+  if (row.calls++ == 0)
+    refresh(bucket);
+  uint32_t chosen = row.favourite;
+  if (const uint32_t candidate = budget.isFrozen() ? count : findCandidate(bucket); candidate != count) {
+    chosen = candidate;
+    if (row.calls > firstCalls)
+      budget.spend(costOf(bucket, at(bucket, chosen)));
+  }
+  ++at(bucket, chosen).pending;
+  note(bucket, chosen, 0);
+  return chosen;
+}
+
+void Selector::add(uint32_t bucket, uint32_t number, float microseconds) {
+  Row &row = rows[bucket];
+  Arm &arm = at(bucket, number);
+  note(bucket, number, microseconds);
+  arm.pending -= arm.pending != 0;
+  if (!(microseconds > 0) || !std::isfinite(microseconds))
+    return;
+  budget.addCall(microseconds);
+  if (arm.lastCall < row.changedAt)
+    arm.estimate.forget();
+  arm.lastCall = row.calls;
+  ++row.samples;
+  switch (arm.estimate.add(logarithm(microseconds), row.noise, samplesOfChange(row))) {
+  case Estimate::Verdict::Near: break;
+  case Estimate::Verdict::Far: ++row.farSamples; break;
+  case Estimate::Verdict::Changed: row.changedAt = row.calls; break;
+  }
+  refresh(bucket);
+}
+
+/// Adds an event to the hash.
+void Selector::note(uint32_t bucket, uint32_t arm, float microseconds) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &microseconds, sizeof bits);
+  for (const uint64_t word : {uint64_t{bucket} << 32 | arm, uint64_t{bits}})
+    history = (history ^ word) * 0x9e3779b97f4a7c15U, history ^= history >> 29;
+}
+
+/// Returns how many far samples in a row are a change: so many that spikes alone do this in one of 100,000 calls.
+uint32_t Selector::samplesOfChange(const Row &row) {
+  constexpr float rare = 1e-5F;
+  constexpr uint32_t fewest = 3, most = 8;
+  const float rate = (static_cast<float>(row.farSamples) + 0.5F) / (static_cast<float>(row.samples) + 20);
+  uint32_t needed = fewest;
+  for (float chance = rate * rate * rate; chance > rare && needed < most; chance *= rate)
+    ++needed;
+  return needed;
+}
+
+/// Returns the time that the arm has if it is better than it probably is.
+float Selector::optimistic(const Row &row, const Arm &arm) {
+  float variance = square(arm.next.doubt);
   if (arm.estimate.count() != 0) {
-    const auto age = static_cast<float>(row.calls - arm.lastCall);
-    variance += square(doubtOfAge) * age / oldAge;
+    variance += square(doubtOfAge) * static_cast<float>(row.calls - arm.lastCall) / oldAge;
     if (arm.lastCall < row.changedAt)
       variance += square(doubtOfChange);
   }
-  return arm.expected - boldness * std::sqrt(variance);
+  const float time = arm.next.time - boldness * std::sqrt(variance);
+  return arm.estimate.count() == 1 ? std::min(time, arm.hope) : time;
 }
 
+/// Returns how much longer a call probably takes than with the favourite, in microseconds.
 double Selector::costOf(uint32_t bucket, const Arm &arm) const {
-  return std::max(0.0F, std::exp(arm.expected) - std::exp(at(bucket, rows[bucket].favourite).expected));
+  return std::max(0.0F, exponential(arm.next.time) - exponential(at(bucket, rows[bucket].favourite).next.time));
 }
 
-/// Returns the arm that is most worth exploring; `count` if there is none.
+/// Returns the arm that is most worth a call; `count` if only the favourite is.
 uint32_t Selector::findCandidate(uint32_t bucket) const {
   const Row &row = rows[bucket];
-  float best = at(bucket, row.favourite).expected - leastGain;
+  float best = at(bucket, row.favourite).next.time - leastGain;
   uint32_t found = count;
   for (uint32_t a = 0; a < count; ++a) {
     const Arm &arm = at(bucket, a);
@@ -77,103 +139,86 @@ uint32_t Selector::findCandidate(uint32_t bucket) const {
   return found;
 }
 
-uint32_t Selector::choose(uint32_t bucket) {
+/// Computes what the samples say about all arms of a bucket.
+void Selector::refresh(uint32_t bucket) {
   Row &row = rows[bucket];
-  if (row.calls++ == 0)
-    refresh(bucket);
-  uint32_t chosen = row.favourite;
-  if (!budget.isFrozen())
-    if (const uint32_t candidate = findCandidate(bucket); candidate != count) {
-      chosen = candidate;
-      if (row.calls > firstCalls)
-        budget.spend(costOf(bucket, at(bucket, chosen)));
+  row.noise = noiseOf(bucket);
+  const Errors errors = errorsOf(bucket);
+  for (uint32_t a = 0; a < count; ++a) {
+    Arm &arm = at(bucket, a);
+    const uint32_t samples = arm.estimate.count();
+    const Guess others = arm.canRun() ? guessFromOthers(bucket, a, errors) : Guess{infinity, 0};
+    arm.next = others;
+    if (samples == 0)
+      continue;
+    arm.hope = others.time - boldness * others.doubt;
+    const Guess own{arm.estimate.median(), row.noise / std::sqrt(static_cast<float>(samples))};
+    const float difference = others.time - own.time;
+    const float ownSquare = square(own.doubt), bothSquare = ownSquare + square(others.doubt);
+    arm.next = own;
+    if (square(difference) < square(boldness) * bothSquare) // the two guesses do not contradict each other
+      arm.next = {own.time + difference * ownSquare / bothSquare, own.doubt * others.doubt / std::sqrt(bothSquare)};
+  }
+  chooseFavourite(bucket);
+}
+
+float Selector::noiseOf(uint32_t bucket) const {
+  float sum = firstWeight * firstNoise, weights = firstWeight;
+  for (uint32_t a = 0; a < count; ++a)
+    if (const Estimate &estimate = at(bucket, a).estimate; estimate.count() >= 3) {
+      const auto weight = static_cast<float>(estimate.count());
+      sum += weight * estimate.spread(), weights += weight;
     }
-  Arm &arm = at(bucket, chosen);
-  ++arm.pending;
-  return chosen;
+  return std::max(leastNoise, sum / weights);
 }
 
-void Selector::add(uint32_t bucket, uint32_t number, float microseconds) {
-  Row &row = rows[bucket];
-  Arm &arm = at(bucket, number);
-  arm.pending -= arm.pending != 0;
-  if (!(microseconds > 0) || !std::isfinite(microseconds))
-    return;
-  budget.addCall(microseconds);
-  if (arm.lastCall < row.changedAt)
-    arm.estimate.forget();
-  arm.lastCall = row.calls;
-  if (arm.estimate.add(std::log(microseconds), row.noise))
-    row.changedAt = row.calls;
-  refresh(bucket);
+Selector::Errors Selector::errorsOf(uint32_t bucket) const {
+  const float noise = square(rows[bucket].noise);
+  float sum = 0, squares = 0, known = 0;
+  for (uint32_t a = 0; a < count; ++a) {
+    const Arm &arm = at(bucket, a);
+    if (arm.estimate.count() == 0 || !std::isfinite(arm.predicted))
+      continue;
+    const float error = arm.estimate.median() - arm.predicted;
+    sum += error, known += 1;
+    squares += std::max(0.0F, square(error) - noise / static_cast<float>(arm.estimate.count()));
+  }
+  return {sum / (known + shiftWeight), std::sqrt((square(firstDoubt) * firstWeight + squares) / (known + firstWeight))};
 }
 
-/// Guesses the time of an arm without samples from its samples in near buckets, else from its prediction.
-void Selector::guess(uint32_t bucket, Arm &arm, uint32_t number, float shift, float doubt) const {
+/// Guesses an arm's time without its own samples: from its samples in near buckets, else from its prediction, else from
+/// the favourite's time.
+Selector::Guess Selector::guessFromOthers(uint32_t bucket, uint32_t number, const Errors &errors) const {
+  const Arm &arm = at(bucket, number);
+  const bool isPredicted = !std::isnan(arm.predicted);
   for (uint32_t distance = 1; distance <= reach; ++distance)
     for (const uint32_t near : {bucket - distance, bucket + distance}) {
       if (near >= buckets || at(near, number).estimate.count() == 0)
         continue;
       const Arm &known = at(near, number);
-      const float error = known.expected - known.predicted;
-      arm.expected = std::isnan(error) ? known.expected : arm.predicted + error;
-      arm.doubt = doubtOfNeighbour * static_cast<float>(distance) + (std::isnan(error) ? doubtOfUnknown / 2 : 0);
-      return;
+      const float doubt = doubtOfNeighbour * static_cast<float>(distance);
+      if (isPredicted && std::isfinite(known.predicted))
+        return {arm.predicted + known.next.time - known.predicted, doubt};
+      return {known.next.time, doubt + doubtOfUnknown / 2};
     }
-  arm.expected = arm.predicted + shift;
-  arm.doubt = doubt;
-}
-
-/// Computes what the samples say about all arms of a bucket.
-void Selector::refresh(uint32_t bucket) {
-  Row &row = rows[bucket];
-  float errors = 0, squares = 0, noises = 0, least = std::numeric_limits<float>::infinity();
-  uint32_t known = 0, noisy = 0;
-  for (uint32_t a = 0; a < count; ++a) {
-    const Arm &arm = at(bucket, a);
-    const uint32_t samples = arm.estimate.count();
-    if (samples == 0)
-      continue;
-    least = std::min(least, arm.estimate.median());
-    if (samples >= 3)
-      noises += arm.estimate.spread() * static_cast<float>(samples), noisy += samples;
-    if (const float error = arm.estimate.median() - arm.predicted; std::isfinite(error))
-      errors += error, squares += square(error), ++known;
-  }
-  constexpr float prior = 2; // weight of the first values, in arms and samples
-  row.noise = std::max(leastNoise, (firstNoise * prior + noises) / (prior + static_cast<float>(noisy)));
-  const float shift = known == 0 ? 0 : errors / static_cast<float>(known);
-  const float doubt = std::sqrt((square(firstDoubt) * prior + squares) / (prior + static_cast<float>(known)));
-  for (uint32_t a = 0; a < count; ++a) {
-    Arm &arm = at(bucket, a);
-    if (arm.estimate.count() != 0) {
-      arm.expected = arm.estimate.median();
-      arm.doubt = row.noise / std::sqrt(static_cast<float>(arm.estimate.count()));
-    } else {
-      guess(bucket, arm, a, shift, doubt);
-      if (std::isnan(arm.expected)) {
-        arm.expected = std::isfinite(least) ? least + doubtOfUnknown : 0;
-        arm.doubt = doubtOfUnknown;
-      }
-    }
-  }
-  chooseFavourite(bucket);
+  if (isPredicted)
+    return {arm.predicted + errors.shift, errors.doubt};
+  const Arm &favourite = at(bucket, rows[bucket].favourite);
+  return {favourite.estimate.count() == 0 ? 0 : favourite.estimate.median() + doubtOfUnknown, doubtOfUnknown};
 }
 
 /// The favourite has samples, if an arm has some.
 void Selector::chooseFavourite(uint32_t bucket) {
-  Row &row = rows[bucket];
-  auto rank = [&](uint32_t a) {
+  constexpr float withoutSamples = 100;
+  const auto rank = [&](uint32_t a) {
     const Arm &arm = at(bucket, a);
-    const float penalty = arm.estimate.count() != 0 ? 0 : 100;
-    return arm.canRun() ? arm.expected + penalty : std::numeric_limits<float>::infinity();
+    return arm.next.time + (arm.estimate.count() == 0 ? withoutSamples : 0);
   };
-  uint32_t best = row.favourite;
-  float time = rank(best) - leastGain / 2;
+  uint32_t &favourite = rows[bucket].favourite;
+  float best = rank(favourite) - leastGain / 2;
   for (uint32_t a = 0; a < count; ++a)
-    if (rank(a) < time)
-      best = a, time = rank(a);
-  row.favourite = best;
+    if (const float time = rank(a); time < best)
+      best = time, favourite = a;
 }
 
 } // namespace gc3::select

@@ -22,48 +22,66 @@ struct Arms {
 
 class Selector {
 public:
-  /// The number of a bucket's first calls in which exploration is not limited by the budget.
+  /// The number of a bucket's first calls in which the budget does not limit exploration.
   static constexpr uint32_t firstCalls = 50;
 
-  /// `budget` must outlive this object. `arms.fixed` names arms that can run.
-  Selector(const Arms &arms, Budget &budget);
+  /// `commonBudget` must outlive this object. `arms.fixed` names arms that can run.
+  Selector(const Arms &arms, Budget &commonBudget);
 
   /// Returns the arm for the next call in the bucket. Allocates nothing. O(arms).
   uint32_t choose(uint32_t bucket);
-  /// Adds the time of a call, in microseconds, for which choose() has returned `arm`. Times can arrive late, and can be
-  /// missing. O(arms).
+  /// Adds the time of a call, in microseconds, for which choose() has returned `arm`. Times can arrive late. If the
+  /// time is not known, pass NaN. O(arms).
   void add(uint32_t bucket, uint32_t arm, float microseconds);
 
-  /// Returns the arm that choose() returns if it does not explore.
+  /// Returns the arm that choose() returns unless it explores.
   uint32_t favourite(uint32_t bucket) const { return rows[bucket].favourite; }
+  /// Returns a hash of all choices and times so far.
+  uint64_t digest() const { return history; }
 
 private:
+  /// A guess of a time, and its standard deviation. Times are logarithms of microseconds.
+  struct Guess {
+    float time = 0, doubt = 0;
+  };
   struct Arm {
     Estimate estimate;
-    float predicted = 0; ///< all times are logarithms of microseconds; NaN: unknown. Infinity: the arm can't run
-    float expected = 0;  ///< the best guess of the next time
-    float doubt = 0;     ///< standard deviation of the guess; grows with age
+    float predicted = 0;   ///< NaN: unknown. Infinity: the arm can't run
+    Guess next;            ///< of the arm's next time
+    float hope = 0;        ///< of an arm with one sample: its optimistic time without that sample, which can be a spike
     uint32_t pending = 0;  ///< calls whose times have not arrived
-    uint32_t lastCall = 0; ///< of the bucket
+    uint32_t lastCall = 0; ///< number of the bucket's calls when the last time arrived
     bool canRun() const;
   };
   struct Row {
     uint32_t calls = 0;
     uint32_t favourite = 0;
-    float noise = 0;        ///< relative noise of a sample
-    uint32_t changedAt = 0; ///< samples of earlier calls are from before a change
+    uint32_t samples = 0, farSamples = 0;
+    float noise = 0;        ///< standard deviation of a sample
+    uint32_t changedAt = 0; ///< number of calls when a time changed: earlier samples of all arms are in doubt
   };
+  /// What the samples of a bucket say about the predictions of its arms.
+  struct Errors {
+    float shift = 0; ///< common error
+    float doubt = 0; ///< usual error
+  };
+
   Arm &at(uint32_t bucket, uint32_t arm) { return states[std::size_t(bucket) * count + arm]; }
   const Arm &at(uint32_t bucket, uint32_t arm) const { return states[std::size_t(bucket) * count + arm]; }
-  float optimistic(const Row &row, const Arm &arm) const;
+  void note(uint32_t bucket, uint32_t arm, float microseconds);
+  static float optimistic(const Row &row, const Arm &arm);
+  static uint32_t samplesOfChange(const Row &row);
   uint32_t findCandidate(uint32_t bucket) const;
   double costOf(uint32_t bucket, const Arm &arm) const;
   void refresh(uint32_t bucket);
-  void guess(uint32_t bucket, Arm &arm, uint32_t number, float shift, float doubt) const;
+  float noiseOf(uint32_t bucket) const;
+  Errors errorsOf(uint32_t bucket) const;
+  Guess guessFromOthers(uint32_t bucket, uint32_t arm, const Errors &errors) const;
   void chooseFavourite(uint32_t bucket);
 
-  uint32_t buckets, count;
+  const uint32_t buckets, count;
   Budget &budget;
+  uint64_t history = 0;
   std::vector<Arm> states; ///< by bucket * count + arm
   std::vector<Row> rows;   ///< by bucket
 };
