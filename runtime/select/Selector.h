@@ -28,11 +28,17 @@ public:
   /// `commonBudget` must outlive this object. `arms.fixed` names arms that can run.
   Selector(const Arms &arms, Budget &commonBudget);
 
-  /// Returns the arm for the next call in the bucket. Allocates nothing. O(arms).
-  uint32_t choose(uint32_t bucket);
-  /// Adds the time of a call, in microseconds, for which choose() has returned `arm`. Times can arrive late. If the
-  /// time is not known, pass NaN. O(arms).
+  struct Choice {
+    uint32_t arm;
+    bool isTimed; ///< the call's time must be added; calls so short that their timing would be noticed are timed rarely
+  };
+  /// Returns the arm for the next call in the bucket. Allocates nothing. O(arms) if the call is timed, else O(1).
+  Choice choose(uint32_t bucket);
+  /// Adds the time of a timed call, in microseconds, for which choose() has returned `arm`. Times can arrive late. If
+  /// the time is not known, pass NaN. O(arms).
   void add(uint32_t bucket, uint32_t arm, float microseconds);
+  /// Adds what an earlier job has learned: the median and the relative spread of `calls` calls. Call before choose().
+  void learn(uint32_t bucket, uint32_t arm, uint64_t calls, float median, float spread);
 
   /// Returns the arm that choose() returns unless it explores.
   uint32_t favourite(uint32_t bucket) const { return rows[bucket].favourite; }
@@ -57,6 +63,8 @@ private:
     uint32_t calls = 0;
     uint32_t favourite = 0;
     uint32_t samples = 0, farSamples = 0;
+    uint32_t untimed = 0;   ///< calls until the next timed call
+    float microseconds = 0; ///< the favourite's probable time
     float noise = 0;        ///< standard deviation of a sample
     uint32_t changedAt = 0; ///< number of calls when a time changed: earlier samples of all arms are in doubt
   };
@@ -71,6 +79,7 @@ private:
   void note(uint32_t bucket, uint32_t arm, float microseconds);
   static float optimistic(const Row &row, const Arm &arm);
   static uint32_t samplesOfChange(const Row &row);
+  static uint32_t untimedCalls(const Row &row);
   uint32_t findCandidate(uint32_t bucket) const;
   double costOf(uint32_t bucket, const Arm &arm) const;
   void refresh(uint32_t bucket);
