@@ -3,7 +3,7 @@
 // NCCL communicator.
 #pragma once
 
-#include "core/Request.h"
+#include "core/OnlineSelection.h"
 
 #include <span>
 
@@ -44,6 +44,9 @@ public:
 
   /// Returns the first error of calls on streams.
   virtual core::Outcome asyncError() = 0;
+
+  /// Returns what online selection has done.
+  virtual core::OnlineSelection::Counters tuneCounters() { return {}; }
 
   /// Ends the use of a rank. Called when the rank is destroyed or, if `aborts` is true, aborted.
   virtual void leave(bool aborts) { (void)aborts; }

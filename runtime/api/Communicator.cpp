@@ -45,7 +45,7 @@ static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
 
 // readConfig() distinguishes versions of a struct by their size, so a new member must make the struct larger. If the
 // struct ended with padding, a new member could use the padding, and the size would stay the same.
-static_assert(offsetof(gc3HostConfig_t, tunerData) + sizeof(gc3HostConfig_t::tunerData) == sizeof(gc3HostConfig_t));
+static_assert(offsetof(gc3HostConfig_t, tuneBudget) + sizeof(gc3HostConfig_t::tuneBudget) == sizeof(gc3HostConfig_t));
 static_assert(offsetof(gc3GpuConfig_t, tunerData) + sizeof(gc3GpuConfig_t::tunerData) == sizeof(gc3GpuConfig_t));
 
 /// Returns the config, or `initial` if `config` is null. Refuses a config of another size, because the size is the
@@ -89,6 +89,9 @@ static Outcome makeHost(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const 
   const Result<uint32_t> timeoutMs = core::timeoutMs(settings, chosen.timeoutMs);
   if (!timeoutMs.ok())
     return timeoutMs.outcome();
+  const Result<core::TuneOptions> tune = core::tuneOptions(settings, chosen.tune, chosen.tuneBudget);
+  if (!tune.ok())
+    return tune.outcome();
   if (!*allowUnproven)
     if (Outcome outcome = core::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
       return outcome;
@@ -107,7 +110,8 @@ static Outcome makeHost(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const 
                   chosen.seed,
                   *allowUnproven,
                   traceFile(chosen.trace, settings),
-                  std::move(*choice)};
+                  std::move(*choice),
+                  *tune};
   constexpr uint32_t defaultTimeout = 60000;
   options.timeoutMs = *timeoutMs != 0 ? *timeoutMs : defaultTimeout;
   handOut(comms, std::make_shared<api::HostBackend>(bundle->file, static_cast<uint32_t>(nranks), options));
@@ -243,5 +247,16 @@ extern "C" gc3Result_t gc3CommUserRank(gc3Comm_t comm, int *rank) {
   if (!comm || !rank)
     return api::report(comm, gc3InvalidArgument, "comm or rank is null");
   *rank = static_cast<int>(comm->rank);
+  return gc3Success;
+}
+
+extern "C" gc3Result_t gc3CommGetTuneCounters(gc3Comm_t comm, gc3TuneCounters_t *counters) {
+  if (!comm || !counters)
+    return api::report(comm, gc3InvalidArgument, "comm or counters is null");
+  if (counters->size != sizeof(gc3TuneCounters_t))
+    return api::report(comm, gc3InvalidArgument, "counters.size is not sizeof(gc3TuneCounters_t)");
+  const core::OnlineSelection::Counters now = comm->backend->tuneCounters();
+  *counters = {sizeof(gc3TuneCounters_t),  now.calls, now.explored, now.changes, now.microseconds,
+               now.explorationMicroseconds};
   return gc3Success;
 }

@@ -5,7 +5,9 @@
 #include "api/HostBackend.h"
 
 #include <chrono>
+#include <cmath>
 #include <exception>
+#include <limits>
 #include <new>
 #include <thread>
 
@@ -29,7 +31,10 @@ constexpr std::chrono::microseconds longestSleep{10000};
 HostBackend::HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t count,
                          const HostBackendOptions &chosen)
     : file(std::move(bundle)), options(chosen), rankCount(count), states(new RankState[count]),
-      table(*file, count, chosen.call) {}
+      table(*file, count, chosen.call) {
+  if (options.call.tune.isOnline)
+    online.emplace(table, agreement);
+}
 
 void HostBackend::release(std::span<const RankRequest> parts) {
   for (const RankRequest &part : parts)
@@ -73,32 +78,61 @@ void HostBackend::announce(const RankRequest &part) {
   uint64_t number = ++state.number;
   Announcement &announcement = state.announcements[number % 2];
   core::Placement placement{};
-  PreparedCall *call = findRecent(state, part, placement);
+  PreparedCall *call = findPrepared(state, part, placement);
   // Other ranks may read this cache line, so fields are written only if they change.
   assignIfChanged(announcement.request, static_cast<const core::Request *>(&part.request));
   assignIfChanged(announcement.call, call);
   assignIfChanged(announcement.sharing, call ? call->sharing(part.rank, placement) : Sharing::None);
+  if (online) {
+    announcement.microseconds = state.microseconds;
+    announcement.isInPlace = call && placement != core::Placement::Apart;
+  }
   if (call)
     call->enter(part.rank, number, part.request, placement);
   announcement.number.store(number, std::memory_order_release);
 }
 
-/// Returns the prepared call for a request, if the rank has made it recently. Returns null otherwise, and if that
-/// prepared call has stopped or lacks memory for the buffers' placement.
-PreparedCall *HostBackend::findRecent(RankState &state, const RankRequest &part, core::Placement &placement) {
+/// Returns the prepared call for a request. Returns null if there is none, if it has stopped, or if it lacks memory for
+/// the buffers' placement.
+PreparedCall *HostBackend::findPrepared(RankState &state, const RankRequest &part, core::Placement &placement) {
+  PreparedCall *call = nullptr;
+  if (online)
+    if (const OnlineCalls::Decision &decision = online->decide(state.number, part.request, *this); decision.site)
+      call = decision.site->request.matches(part.request) ? online->prepared(decision) : nullptr;
+    else
+      call = findRecent(state, part.request);
+  else
+    call = findRecent(state, part.request);
+  const bool isUsable = call && !call->stopped() && call->tryPlace(part.rank, part.request, placement) &&
+                        call->hasMemoryFor(part.rank, placement);
+  return isUsable ? call : nullptr;
+}
+
+/// Returns the prepared call for a request if the rank has made it recently, else null.
+PreparedCall *HostBackend::findRecent(RankState &state, const core::Request &request) const {
   RecentCalls &recent = state.recent;
   dropRetired(recent);
   for (uint32_t i = 0; i < RecentCalls::size; ++i) {
-    uint32_t at = (recent.next + i) % RecentCalls::size;
+    const uint32_t at = (recent.next + i) % RecentCalls::size;
     PreparedCall *call = recent.calls[at];
-    if (!call || !call->serves(part.request))
+    if (!call || !call->serves(request))
       continue;
     recent.next = at;
-    bool usable = !call->stopped() && call->tryPlace(part.rank, part.request, placement) &&
-                  call->hasMemoryFor(part.rank, placement);
-    return usable ? call : nullptr;
+    return call;
   }
   return nullptr;
+}
+
+/// Returns what all ranks announced when they began `lastCall`.
+OnlineCalls::News HostBackend::news(uint64_t lastCall) const {
+  OnlineCalls::News news;
+  for (uint32_t r = 0; r < rankCount; ++r) {
+    const Announcement &announcement = states[r].announcements[lastCall % 2];
+    if (!std::isnan(news.microseconds) && !(announcement.microseconds <= news.microseconds))
+      news.microseconds = announcement.microseconds;
+    news.circumstances.isInPlace |= announcement.isInPlace;
+  }
+  return news;
 }
 
 /// Clears `recent` if the table has dropped prepared calls since the last check. The table drops calls only while all
@@ -214,15 +248,7 @@ core::Result<Entered> HostBackend::agree(uint64_t number) {
   if (agreedCall.number != number) {
     agreedCall.number = number;
     try {
-      std::vector<core::Request> requests;
-      std::vector<const PreparedCall *> entered; // entered by some ranks, which may already send
-      for (uint32_t r = 0; r < rankCount; ++r) {
-        const Announcement &announcement = states[r].announcements[number % 2];
-        requests.push_back(*announcement.request);
-        if (announcement.call)
-          entered.push_back(announcement.call);
-      }
-      agreedCall.result = table.begin(requests, number, entered);
+      agreedCall.result = begin(number);
     } catch (const std::bad_alloc &) {
       agreedCall.result = Outcome{gc3SystemError, "out of memory"};
     } catch (const std::exception &error) {
@@ -232,10 +258,49 @@ core::Result<Entered> HostBackend::agree(uint64_t number) {
   return agreedCall.result;
 }
 
+/// Begins call `number` for all ranks in the table of prepared calls.
+core::Result<Entered> HostBackend::begin(uint64_t number) {
+  std::vector<core::Request> requests;
+  std::vector<const PreparedCall *> entered; // entered by some ranks, which may already send
+  for (uint32_t r = 0; r < rankCount; ++r) {
+    const Announcement &announcement = states[r].announcements[number % 2];
+    requests.push_back(*announcement.request);
+    if (announcement.call)
+      entered.push_back(announcement.call);
+  }
+  const OnlineCalls::Decision *decision = online ? &online->decision(number) : nullptr;
+  if (!decision || !decision->site)
+    return table.begin(requests, number, entered);
+  core::Result<Entered> begun = table.begin(requests, number, entered, decision->choice.program);
+  if (begun.ok() && begun->call)
+    online->note(*decision, begun->call);
+  return begun;
+}
+
+/// Measures the time of a call for online selection. The first call of a prepared call has no time, because it touches
+/// new memory.
+class HostBackend::Stopwatch {
+public:
+  explicit Stopwatch(bool runs) : isRunning(runs) {
+    if (isRunning)
+      begin = Clock::now();
+  }
+  float microseconds() const {
+    using Microseconds = std::chrono::duration<float, std::micro>;
+    return isRunning ? Microseconds(Clock::now() - begin).count() : std::numeric_limits<float>::quiet_NaN();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  const bool isRunning;
+  Clock::time_point begin;
+};
+
 Outcome HostBackend::run(const Arrival &arrival) {
   if (Outcome outcome = await(arrival.number, arrival.parts.size()); !outcome.ok())
     return outcome;
   std::optional<Entered> entered = findAgreed(arrival.number);
+  const Stopwatch stopwatch(online && entered && online->isTimed(arrival.number));
   if (!entered) {
     const core::Result<Entered> agreed = agree(arrival.number);
     if (!agreed.ok() || !agreed->call)
@@ -251,6 +316,9 @@ Outcome HostBackend::run(const Arrival &arrival) {
       return {gc3Deadlock, call.deadlock()};
   for (const RankRequest &part : arrival.parts)
     call.leave(part.rank);
+  if (online)
+    for (const RankRequest &part : arrival.parts)
+      states[part.rank].microseconds = stopwatch.microseconds();
   return {};
 }
 
@@ -266,6 +334,8 @@ Outcome HostBackend::complete(const Arrival &arrival) {
 }
 
 core::Result<const char *> HostBackend::select(const core::Request &request) {
+  if (online)
+    return online->select(request);
   std::lock_guard lock(agreement);
   const core::Result<const core::LoadedProgram *> chosen = table.select(request);
   if (!chosen.ok())

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "api/Backend.h"
+#include "api/OnlineCalls.h"
 #include "gc3.h"
 #include "host/CallTable.h"
 #include "host/Executor.h"
@@ -26,7 +27,7 @@ struct HostBackendOptions {
   uint32_t timeoutMs = 60000;
 };
 
-class HostBackend final : public Backend {
+class HostBackend final : public Backend, private OnlineCalls::Reader {
 public:
   HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t rankCount, const HostBackendOptions &chosen);
 
@@ -38,6 +39,9 @@ public:
   core::Outcome complete(const Arrival &arrival) override;
   core::Result<const char *> select(const core::Request &request) override;
   core::Outcome asyncError() override { return {}; }
+  core::OnlineSelection::Counters tuneCounters() override {
+    return online ? online->counters() : core::OnlineSelection::Counters{};
+  }
 
 private:
   /// A rank's announcement of one call. The rank's thread writes `number` last.
@@ -46,6 +50,8 @@ private:
     host::PreparedCall *call = nullptr; ///< the call that the rank has entered; null: the ranks must agree on a call
     host::Sharing sharing{};            ///< see host::PreparedCall::sharing
     const core::Request *request = nullptr;
+    float microseconds = 0; ///< the time of the rank's last call; NaN: unknown. Only with online selection
+    bool isInPlace = false; ///< only with online selection
   };
   /// The prepared calls that a rank has recently made.
   struct RecentCalls {
@@ -60,8 +66,10 @@ private:
     Announcement announcements[2];
     alignas(host::linePair) std::atomic<bool> busy{false}; ///< a thread is in a call of this rank
     uint64_t number = 0;                                   ///< number of calls announced
+    float microseconds = 0;                                ///< as in Announcement
     RecentCalls recent;
   };
+  class Stopwatch;
   /// The result of a call on which the ranks had to agree.
   struct AgreedCall {
     uint64_t number = 0;
@@ -69,7 +77,8 @@ private:
   };
 
   void announce(const core::RankRequest &part);
-  host::PreparedCall *findRecent(RankState &state, const core::RankRequest &part, core::Placement &placement);
+  host::PreparedCall *findPrepared(RankState &state, const core::RankRequest &part, core::Placement &placement);
+  host::PreparedCall *findRecent(RankState &state, const core::Request &request) const;
   void dropRetired(RecentCalls &recent) const;
   bool haveAllArrived(uint64_t number, uint32_t &next) const;
   core::Outcome await(uint64_t number, size_t own);
@@ -77,6 +86,8 @@ private:
   void release(std::span<const core::RankRequest> parts);
   std::optional<host::Entered> findAgreed(uint64_t number) const;
   core::Result<host::Entered> agree(uint64_t number);
+  OnlineCalls::News news(uint64_t lastCall) const override;
+  core::Result<host::Entered> begin(uint64_t number);
   void addRecent(std::span<const core::RankRequest> parts, host::PreparedCall *call);
   core::Outcome run(const Arrival &arrival);
 
@@ -89,6 +100,7 @@ private:
   host::WorkerPool pool;
   std::mutex agreement; ///< guards the following members; select() can run during a call
   host::CallTable table;
+  std::optional<OnlineCalls> online; ///< has its own lock
   AgreedCall agreedCall;
   core::Outcome failure; ///< after a call has timed out: the error of all later calls
 };

@@ -148,26 +148,64 @@ Result<std::optional<size_t>> Selection::choose(const Request &request, Candidat
   return answer;
 }
 
-Result<const LoadedProgram *> Selection::select(const Request &request, bool bySize) {
+/// Returns the candidates for a request: all, or those up to the first one for the call's size.
+Result<Selection::Candidates> Selection::candidates(const Request &request, bool all) {
   const Result<const std::vector<uint32_t> *> programs = findNamed(request);
   if (!programs.ok())
     return programs.outcome();
-  Candidates candidates;
+  Candidates found;
   for (uint32_t index : **programs)
-    if (choice.hasTuner() || !candidates.bySize)
-      if (Outcome outcome = addCandidate(index, request, candidates); !outcome.ok())
+    if (all || !found.bySize)
+      if (Outcome outcome = addCandidate(index, request, found); !outcome.ok())
         return outcome;
-  const Result<std::optional<size_t>> number = choose(request, candidates, bySize);
+  return found;
+}
+
+Result<const LoadedProgram *> Selection::select(const Request &request, bool bySize) {
+  Result<Candidates> found = candidates(request, choice.hasTuner());
+  if (!found.ok())
+    return found.outcome();
+  const Result<std::optional<size_t>> number = choose(request, *found, bySize);
   if (!number.ok())
     return number.outcome();
   if (!*number)
-    return noProgram(request, candidates.rejections);
-  const uint32_t index = candidates.programs[**number];
+    return noProgram(request, found->rejections);
+  const uint32_t index = found->programs[**number];
   if (request.kind != CallKind::Program)
     if (Outcome outcome = checkPromise(index); !outcome.ok())
       return outcome;
+  return &use(index);
+}
+
+Result<Selection::Arms> Selection::arms(const Request &request) {
+  if (request.kind == CallKind::Program || choice.hasTuner())
+    return Arms{};
+  Result<Candidates> found = candidates(request, true);
+  if (!found.ok())
+    return found.outcome();
+  const Result<std::optional<size_t>> fixed = choose(request, *found, false);
+  if (!fixed.ok())
+    return fixed.outcome();
+  if (!*fixed)
+    return noProgram(request, found->rejections);
+  Arms arms;
+  arms.bytes = found->bytes;
+  for (size_t i = 0; i < found->programs.size(); ++i) {
+    const uint32_t index = found->programs[i];
+    const Outcome outcome = checkPromise(index);
+    if (!outcome.ok() && i == **fixed)
+      return outcome;
+    if (i == **fixed)
+      arms.fixed = static_cast<uint32_t>(arms.programs.size());
+    if (outcome.ok())
+      arms.programs.push_back(index);
+  }
+  return arms;
+}
+
+const LoadedProgram &Selection::use(uint32_t index) {
   loaded[index]->analyse();
-  return loaded[index].get();
+  return *loaded[index];
 }
 
 Outcome Selection::noProgram(const Request &request, const std::string &rejections) const {

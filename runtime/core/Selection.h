@@ -40,8 +40,20 @@ public:
   /// `bySize` is true.
   Result<const LoadedProgram *> select(const Request &request, bool bySize = false);
 
-  /// Returns program `index` of the bundle. The program is not analysed until select() returns it.
+  /// The programs that can serve a call of a collective, whatever sizes they are for.
+  struct Arms {
+    std::vector<uint32_t> programs; ///< indices in the bundle, in its order
+    uint32_t fixed = 0;             ///< index in `programs` of the program that select() returns
+    uint64_t bytes = 0;             ///< size of the call
+  };
+  /// Returns the arms of a valid request. Returns the same errors as select(). If the caller has chosen the program, by
+  /// its name or with a tuner, there are no arms.
+  Result<Arms> arms(const Request &request);
+
+  /// Returns program `index` of the bundle. The program is not analysed until select() or use() returns it.
   Result<const LoadedProgram *> load(uint32_t index);
+  /// Returns one of the programs of arms(), ready to serve a call.
+  const LoadedProgram &use(uint32_t index);
 
 private:
   /// The programs of the bundle that can serve a request.
@@ -54,6 +66,7 @@ private:
   Result<std::vector<uint32_t>> implementations(const Request &request) const;
   std::vector<uint32_t> withName(std::string_view name) const;
   Result<const std::vector<uint32_t> *> findNamed(const Request &request);
+  Result<Candidates> candidates(const Request &request, bool all);
   Outcome addCandidate(uint32_t index, const Request &request, Candidates &candidates);
   Result<std::optional<size_t>> choose(const Request &request, Candidates &candidates, bool bySize) const;
   Outcome checkPromise(uint32_t index) const;

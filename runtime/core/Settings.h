@@ -19,6 +19,8 @@ enum class Setting : uint8_t {
   GinLib,
   Debug,
   Program,
+  Tune,
+  TuneBudget,
   Slots,
   SlotBytes,
   Threads,

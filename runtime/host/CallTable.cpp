@@ -16,13 +16,14 @@ constexpr uint64_t bytesWorthHelpers = 1 << 20;
 /// Limits on the number and the memory of the prepared calls that are kept. They do not count the call that is being
 /// prepared.
 constexpr size_t mostCalls = 64;
+constexpr size_t mostOnlineCalls = 512; ///< each arm has its own prepared calls
 constexpr uint64_t mostMemory = 512ull << 20;
 
 } // namespace
 
-CallTable::CallTable(const bundle::BundleFile &file, uint32_t rankCount, const CallOptions &chosen)
-    : ranks(rankCount), options(chosen), selection(file, rankCount, chosen.allowUnproven, chosen.choice),
-      random(chosen.seed) {
+CallTable::CallTable(const bundle::BundleFile &bundleFile, uint32_t rankCount, const CallOptions &chosen)
+    : file(bundleFile), ranks(rankCount), options(chosen),
+      selection(file, rankCount, chosen.allowUnproven, chosen.choice), random(chosen.seed) {
   if (options.trace)
     timeline.emplace(*options.trace, RankRange{0, ranks});
 }
@@ -51,7 +52,7 @@ void CallTable::evict() {
   uint64_t memory = 0;
   for (const auto &call : calls)
     memory += call->memoryBytes();
-  if (calls.size() < mostCalls && memory <= mostMemory)
+  if (calls.size() < (options.tune.isOnline ? mostOnlineCalls : mostCalls) && memory <= mostMemory)
     return;
   calls.clear();
   retired.fetch_add(1, std::memory_order_release);
@@ -75,12 +76,21 @@ uint64_t CallTable::sharingFrom() {
   return !options.adversarial ? PreparedCall::bytesWorthSharing : random.below(2) ? 0 : UINT64_MAX;
 }
 
+Result<const LoadedProgram *> CallTable::programFor(const Request &request, std::optional<uint32_t> program) {
+  if (!program)
+    return selection.select(request);
+  return &selection.use(*program);
+}
+
 /// Finds the prepared call for the request, or prepares it. Returns null if the call has no elements.
-Result<PreparedCall *> CallTable::find(const Request &request) {
+Result<PreparedCall *> CallTable::find(const Request &request, std::optional<uint32_t> number) {
+  const auto isWanted = [&](const PreparedCall &call) {
+    return call.serves(request) && (!number || &call.loadedProgram() == &selection.use(*number));
+  };
   for (const auto &known : calls)
-    if (known->serves(request))
+    if (isWanted(*known))
       return known.get();
-  const Result<const LoadedProgram *> selected = selection.select(request);
+  const Result<const LoadedProgram *> selected = programFor(request, number);
   if (!selected.ok())
     return selected.outcome();
   if (request.count == 0)
@@ -119,14 +129,14 @@ Result<Sharing> CallTable::enter(std::span<const Request> requests, uint64_t num
 }
 
 Result<Entered> CallTable::begin(std::span<const Request> requests, uint64_t number,
-                                 std::span<const PreparedCall *const> entered) {
+                                 std::span<const PreparedCall *const> entered, std::optional<uint32_t> program) {
   retire(entered);
   if (Outcome outcome = checkRequests(requests); !outcome.ok())
     return outcome;
   const Request &request = requests[0];
   if (isEmpty(request))
     return Entered{};
-  const Result<PreparedCall *> found = find(request);
+  const Result<PreparedCall *> found = find(request, program);
   if (!found.ok())
     return found.outcome();
   if (!*found)

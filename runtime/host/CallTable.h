@@ -3,6 +3,7 @@
 // Destroys a call that is no longer needed as soon as no rank can be in it.
 #pragma once
 
+#include "core/OnlineSelection.h"
 #include "host/PreparedCall.h"
 #include "host/Random.h"
 #include "host/WorkerPool.h"
@@ -17,6 +18,7 @@ struct CallOptions {
   bool allowUnproven = false;        ///< see Selection
   trace::TraceFile *trace = nullptr; ///< file for the times of calls; null: none
   core::Choice choice;               ///< the application's choice of programs
+  core::TuneOptions tune;            ///< online selection
 };
 
 /// The prepared call that all ranks have entered.
@@ -31,9 +33,13 @@ public:
 
   /// Finds or prepares the call for `requests`, which are indexed by rank, and lets all ranks enter it as call
   /// `number`. All ranks must have ended their previous calls, in this table and others. Drops the calls in `entered`,
-  /// which only some ranks have entered; these calls stay in memory until the next begin().
+  /// which only some ranks have entered; these calls stay in memory until the next begin(). `program` runs the call if
+  /// it is set; it must be an arm of the requests.
   core::Result<Entered> begin(std::span<const core::Request> requests, uint64_t number,
-                              std::span<const PreparedCall *const> entered);
+                              std::span<const PreparedCall *const> entered, std::optional<uint32_t> program = {});
+
+  /// Returns the online selection for this table's programs. This table must outlive it.
+  core::OnlineSelection makeOnline() { return {selection, file, options.tune}; }
 
   /// Returns a counter that increases each time that calls are dropped.
   uint64_t retirements() const { return retired.load(std::memory_order_acquire); }
@@ -45,13 +51,15 @@ public:
   uint32_t helpers(const PreparedCall &call) const;
 
 private:
-  core::Result<PreparedCall *> find(const core::Request &request);
+  core::Result<PreparedCall *> find(const core::Request &request, std::optional<uint32_t> program);
+  core::Result<const core::LoadedProgram *> programFor(const core::Request &request, std::optional<uint32_t> program);
   core::Result<Sharing> enter(std::span<const core::Request> requests, uint64_t number, PreparedCall &call);
   uint64_t sharingFrom();
   core::LayoutOptions layoutFor(const core::LoadedProgram &program, const core::Request &request);
   void retire(std::span<const PreparedCall *const> entered);
   void evict();
 
+  const bundle::BundleFile &file;
   const uint32_t ranks;
   const CallOptions options;
   core::Selection selection;

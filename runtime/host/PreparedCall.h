@@ -79,6 +79,7 @@ public:
   core::Outcome runAdversarial(uint64_t number, Sharing sharing, uint64_t seed);
 
   uint32_t ranks() const { return program.ranks(); }
+  const core::LoadedProgram &loadedProgram() const { return loaded; }
   /// Returns the sum over all ranks of the bytes of the rank's input or output, whichever is larger.
   uint64_t dataBytes() const;
   /// Returns the bytes of memory that this object keeps.

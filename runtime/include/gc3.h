@@ -210,6 +210,14 @@ typedef enum GC3_ENUM_TYPE {
  */
 typedef int (*gc3Tuner_t)(const gc3TunerCall_t *call, void *data);
 
+/** Online selection: a communicator chooses among its bundle's programs from the times of earlier calls. */
+typedef enum GC3_ENUM_TYPE {
+  gc3TuneDefault = 0, /**< GC3_TUNE, else off */
+  gc3TuneOff = 1,
+  gc3TuneOnline = 2,
+  gc3TuneOnlineSameBits = 3 /**< calls whose results are rounded keep the program that they have without selection */
+} gc3Tune_t;
+
 /** The order in which the host executor runs steps. */
 typedef enum GC3_ENUM_TYPE {
   gc3OrderFair = 0,       /**< fast */
@@ -246,10 +254,14 @@ typedef struct {
                            gc3RunProgram. Default: GC3_PROGRAM, else no list */
   gc3Tuner_t tuner;     /**< chooses among the programs that the list allows; default: none */
   void *tunerData;      /**< argument of the tuner; must outlive the communicators */
+  gc3Tune_t tune;       /**< online selection among the programs that the list allows. A tuner takes precedence */
+  float tuneBudget;     /**< percent of the time of all calls that online selection may spend on trying other programs,
+                           after the first 50 calls of a size; negative: choices are frozen. Default:
+                           GC3_TUNE_BUDGET, else 2 */
 } gc3HostConfig_t;
 
 #define GC3_HOST_CONFIG_INITIALIZER                                                                                    \
-  { sizeof(gc3HostConfig_t), 0, 0, 0, 0, gc3OrderFair, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(gc3HostConfig_t), 0, 0, 0, 0, gc3OrderFair, 0, 0, 0, 0, 0, 0, 0, gc3TuneDefault, 0 }
 
 /**
  * Creates `nranks` communicators of one group in this process; comms[r] is rank r. Free each with gc3CommDestroy.
@@ -371,6 +383,20 @@ GC3_API gc3Result_t gc3CommCount(gc3Comm_t comm, int *count);
 
 /** Writes this communicator's rank. */
 GC3_API gc3Result_t gc3CommUserRank(gc3Comm_t comm, int *rank);
+
+/** What online selection has done on the ranks of a communicator. Set `size` to sizeof(gc3TuneCounters_t) before the
+ * call. */
+typedef struct {
+  size_t size;
+  uint64_t calls;              /**< calls whose program was chosen; a call of all ranks counts once */
+  uint64_t explored;           /**< calls that tried another program than the best known one */
+  uint64_t changes;            /**< number of times that the best known program of a size changed */
+  double microseconds;         /**< time of these calls; calls that were not timed count with their expected time */
+  double exploredMicroseconds; /**< the part that exploration has cost, without the first 50 calls of a size */
+} gc3TuneCounters_t;
+
+/** Fills `counters`; zeros without online selection. gc3InvalidArgument: null, or `size` not set. */
+GC3_API gc3Result_t gc3CommGetTuneCounters(gc3Comm_t comm, gc3TuneCounters_t *counters);
 
 /* ---- Reductions that the application creates ---- */
 

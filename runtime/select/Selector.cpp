@@ -96,6 +96,10 @@ void Selector::add(uint32_t bucket, uint32_t number, float microseconds) {
   refresh(bucket);
 }
 
+float Selector::expected(uint32_t bucket, uint32_t arm) const {
+  return exponential(at(bucket, arm).next.time);
+}
+
 /// Adds an event to the hash.
 void Selector::note(uint32_t bucket, uint32_t arm, float microseconds) {
   uint32_t bits = 0;
@@ -236,19 +240,18 @@ Selector::Guess Selector::guessFromOthers(uint32_t bucket, uint32_t number, cons
   return {favourite.estimate.count() == 0 ? 0 : favourite.estimate.median() + doubtOfUnknown, doubtOfUnknown};
 }
 
-/// The favourite has samples, if an arm has some.
+/// The favourite is the fixed arm until there are samples. Then it is an arm with samples.
 void Selector::chooseFavourite(uint32_t bucket) {
-  constexpr float withoutSamples = 100;
+  Row &row = rows[bucket];
   const auto rank = [&](uint32_t a) {
     const Arm &arm = at(bucket, a);
-    return arm.next.time + (arm.estimate.count() == 0 ? withoutSamples : 0);
+    return arm.estimate.count() == 0 ? infinity : arm.next.time;
   };
-  uint32_t &favourite = rows[bucket].favourite;
-  float best = rank(favourite) - leastGain / 2;
+  float best = rank(row.favourite) - leastGain / 2;
   for (uint32_t a = 0; a < count; ++a)
     if (const float time = rank(a); time < best)
-      best = time, favourite = a;
-  rows[bucket].microseconds = exponential(at(bucket, favourite).next.time);
+      best = time, row.favourite = a;
+  row.microseconds = exponential(at(bucket, row.favourite).next.time);
 }
 
 } // namespace gc3::select

@@ -42,6 +42,8 @@ public:
 
   /// Returns the arm that choose() returns unless it explores.
   uint32_t favourite(uint32_t bucket) const { return rows[bucket].favourite; }
+  /// Returns the probable time of the arm's next call, in microseconds.
+  float expected(uint32_t bucket, uint32_t arm) const;
   /// Returns a hash of all choices and times so far.
   uint64_t digest() const { return history; }
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank begins call n + 2 only after all ranks have begun call n + 1. So two slots are enough for decisions, and the
+// rank that makes decision n + 2 can still read decision n.
+#include "api/OnlineCalls.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace gc3::api {
+
+using core::OnlineSelection;
+using core::Request;
+using host::PreparedCall;
+
+namespace {
+
+/// Locks a flag. Another thread holds it for less than a microsecond, unless it prepares a new kind of calls.
+class Locked {
+public:
+  explicit Locked(std::atomic_flag &guard) : flag(guard) {
+    constexpr unsigned pollsBeforeYield = 1000;
+    for (unsigned polls = 0; flag.test_and_set(std::memory_order_acquire); ++polls)
+      polls < pollsBeforeYield ? host::pauseSpin() : std::this_thread::yield();
+  }
+  ~Locked() { flag.clear(std::memory_order_release); }
+  Locked(const Locked &) = delete;
+  Locked &operator=(const Locked &) = delete;
+
+private:
+  std::atomic_flag &flag;
+};
+
+} // namespace
+
+const OnlineCalls::Decision &OnlineCalls::decide(uint64_t number, const Request &request, const Reader &reader) {
+  Slot &slot = slots[number % 2];
+  if (slot.number.load(std::memory_order_acquire) != number) {
+    const Locked lock(deciding);
+    if (slot.number.load(std::memory_order_relaxed) != number)
+      makeDecision(number, request, reader);
+  }
+  return slot.decision;
+}
+
+void OnlineCalls::makeDecision(uint64_t number, const Request &request, const Reader &reader) {
+  Slot &slot = slots[number % 2];
+  Decision &decision = slot.decision; // still that of call number - 2
+  const Decision &last = slots[(number + 1) % 2].decision;
+  const bool wasTimed = decision.site && decision.choice.isTimed;
+  if (wasTimed || (last.site && last.choice.isTimed)) {
+    const News news = reader.news(number - 1);
+    if (wasTimed)
+      selection.add(decision.choice, news.microseconds);
+    if (last.site)
+      last.site->circumstances = news.circumstances;
+  }
+  decision = {};
+  decision.site = findSite(request, last.site);
+  if (decision.site)
+    decision.choice = selection.choose(decision.site->kind, decision.site->circumstances);
+  slot.number.store(number, std::memory_order_release);
+}
+
+/// Returns the site of a request. Returns null if its program is fixed, or if the call is an error.
+OnlineCalls::Site *OnlineCalls::findSite(const Request &request, const Site *inUse) {
+  for (size_t i = 0; i < sites.size(); ++i) {
+    const size_t at = (lastSite + i) % sites.size();
+    if (sites[at].request.matches(request)) {
+      lastSite = at;
+      return sites[at].kind.family ? &sites[at] : nullptr;
+    }
+  }
+  return makeSite(request, inUse);
+}
+
+/// Keeps `inUse`, because ranks can still read it.
+OnlineCalls::Site *OnlineCalls::makeSite(const Request &request, const Site *inUse) {
+  std::lock_guard guard(agreement);
+  if (isEmpty(request))
+    return nullptr;
+  const core::Result<OnlineSelection::Kind> kind = selection.find(request);
+  if (!kind.ok())
+    return nullptr; // the call reports the error
+  if (sites.size() < mostSites)
+    sites.emplace_back();
+  else if (&sites[oldest] == inUse)
+    oldest = (oldest + 1) % mostSites;
+  lastSite = sites.size() < mostSites ? sites.size() - 1 : oldest;
+  oldest = (lastSite + 1) % mostSites;
+  Site &site = sites[lastSite];
+  site = {std::string(request.name), request, *kind, {}, 0, {}};
+  site.request.name = site.name;
+  if (!kind->family)
+    return nullptr;
+  site.calls.resize(kind->family->programs.size());
+  return &site;
+}
+
+PreparedCall *OnlineCalls::prepared(const Decision &decision) const {
+  const Site *site = decision.site;
+  return site && site->retirements == table.retirements() ? site->calls[decision.choice.arm] : nullptr;
+}
+
+void OnlineCalls::note(const Decision &decision, PreparedCall *call) {
+  Site &site = *decision.site;
+  if (site.retirements != table.retirements())
+    std::fill(site.calls.begin(), site.calls.end(), nullptr);
+  site.retirements = table.retirements();
+  site.calls[decision.choice.arm] = call;
+}
+
+core::Result<const char *> OnlineCalls::select(const Request &request) {
+  const Locked lock(deciding);
+  std::lock_guard guard(agreement);
+  const core::Result<OnlineSelection::Kind> kind = selection.find(request);
+  if (!kind.ok())
+    return kind.outcome();
+  if (kind->family)
+    return selection.nameOf(selection.favourite(*kind, {}));
+  const core::Result<const core::LoadedProgram *> fixed = table.select(request);
+  if (!fixed.ok())
+    return fixed.outcome();
+  return (*fixed)->program->info().name()->c_str();
+}
+
+OnlineSelection::Counters OnlineCalls::counters() {
+  const Locked lock(deciding);
+  return selection.counters();
+}
+
+} // namespace gc3::api

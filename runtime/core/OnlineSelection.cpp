@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/OnlineSelection.h"
+
+#include "core/Log.h"
+#include "core/PlainCost.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+
+namespace gc3::core {
+
+namespace {
+
+constexpr uint32_t bucketCount = 48; ///< larger calls are in the last bucket
+
+uint32_t bucketOf(uint64_t bytes) {
+  const auto width = static_cast<uint32_t>(std::bit_width(std::max<uint64_t>(bytes, 1)));
+  return std::min(width - 1, bucketCount - 1);
+}
+
+/// Returns a size in the middle of a bucket.
+double sizeOf(uint32_t bucket) {
+  return 1.5 * static_cast<double>(uint64_t{1} << bucket);
+}
+
+/// Returns whether programs can give results that differ in rounding.
+bool isRounded(const Request &request) {
+  const common::StandardCollective *standard = common::findStandard(request.name);
+  const bool reduces = !standard || standard->reduces;
+  const bool selects = request.op == gc3Max || request.op == gc3Min;
+  return reduces && !isInteger(static_cast<ElementType>(request.type)) && (!selects || request.preMulSum);
+}
+
+/// Returns a text that is equal for calls of one family.
+std::string familyOf(const Request &request) {
+  std::string text(request.name);
+  if (request.root >= 0)
+    text += " root " + std::to_string(request.root);
+  text += std::string(" ") + elementTypeName(static_cast<ElementType>(request.type));
+  const common::StandardCollective *standard = common::findStandard(request.name);
+  if (standard && !standard->reduces)
+    return text;
+  return text + " " + (request.preMulSum ? "mulsum" : reduceOpName(static_cast<ReduceOp>(request.op)));
+}
+
+std::string sizeText(uint32_t bucket) {
+  constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  return std::to_string(1U << bucket % 10) + " " + units[bucket / 10];
+}
+
+} // namespace
+
+OnlineSelection::OnlineSelection(Selection &selectionOfAll, const bundle::BundleFile &bundleFile,
+                                 const TuneOptions &chosen)
+    : selection(selectionOfAll), file(bundleFile), options(chosen), budget(chosen.explorable) {}
+
+Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request) {
+  if (options.keepsBits && isRounded(request))
+    return Kind{};
+  const Result<Selection::Arms> found = selection.arms(request);
+  if (!found.ok())
+    return found.outcome();
+  if (found->programs.size() < 2)
+    return Kind{};
+  const auto [place, isNew] = families.try_emplace(familyOf(request));
+  Family &family = place->second;
+  if (isNew) {
+    family.text = place->first;
+    family.programs = found->programs;
+    family.arms = armsOf(*found);
+  }
+  return Kind{&family, bucketOf(found->bytes)};
+}
+
+/// Returns the index of the first program for this size; 0 if no program is for it.
+uint32_t OnlineSelection::fixedFor(const std::vector<uint32_t> &programs, double bytes) const {
+  for (uint32_t arm = 0; arm < programs.size(); ++arm) {
+    const auto &info = file.program(programs[arm]);
+    if (bytes >= static_cast<double>(info.min_bytes()) && bytes < static_cast<double>(info.max_bytes()))
+      return arm;
+  }
+  return 0;
+}
+
+select::Arms OnlineSelection::armsOf(const Selection::Arms &arms) const {
+  select::Arms made;
+  made.buckets = bucketCount;
+  made.count = static_cast<uint32_t>(arms.programs.size());
+  std::vector<PlainCost> costs;
+  for (const uint32_t program : arms.programs)
+    costs.push_back(PlainCost::of(*selection.use(program).program));
+  for (uint32_t b = 0; b < bucketCount; ++b) {
+    made.fixed.push_back(fixedFor(arms.programs, sizeOf(b)));
+    for (const PlainCost &cost : costs)
+      made.predicted.push_back(static_cast<float>(cost.time(sizeOf(b))));
+  }
+  return made;
+}
+
+OnlineSelection::Decision OnlineSelection::choose(const Kind &kind, Circumstances circumstances) {
+  const uint32_t number = circumstances.number();
+  std::unique_ptr<select::Selector> &selector = kind.family->selectors[number];
+  if (!selector)
+    selector = std::make_unique<select::Selector>(kind.family->arms, budget);
+  const select::Selector::Choice choice = selector->choose(kind.bucket);
+  ++calls;
+  explored += choice.arm != selector->favourite(kind.bucket);
+  return {kind, number, choice.arm, kind.family->programs[choice.arm], choice.isTimed};
+}
+
+void OnlineSelection::add(const Decision &decision, float microseconds) {
+  select::Selector &selector = *decision.kind.family->selectors[decision.circumstances];
+  const uint32_t before = selector.favourite(decision.kind.bucket);
+  selector.add(decision.kind.bucket, decision.arm, microseconds);
+  if (selector.favourite(decision.kind.bucket) == before)
+    return;
+  ++changes;
+  if (isInfoEnabled())
+    logChange(decision, before, selector);
+}
+
+void OnlineSelection::logChange(const Decision &decision, uint32_t before, const select::Selector &selector) const {
+  const Family &family = *decision.kind.family;
+  const uint32_t bucket = decision.kind.bucket, now = selector.favourite(bucket);
+  const auto describe = [&](uint32_t arm) {
+    char time[32];
+    std::snprintf(time, sizeof time, " (%.1f us)", static_cast<double>(selector.expected(bucket, arm)));
+    return "'" + file.program(family.programs[arm]).name()->str() + "'" + time;
+  };
+  log("GC3_TUNE: " + family.text + " from " + sizeText(bucket) + ": program " + describe(now) + " instead of " +
+      describe(before));
+}
+
+uint32_t OnlineSelection::favourite(const Kind &kind, Circumstances circumstances) const {
+  const Family &family = *kind.family;
+  const auto &selector = family.selectors[circumstances.number()];
+  return family.programs[selector ? selector->favourite(kind.bucket) : family.arms.fixed[kind.bucket]];
+}
+
+OnlineSelection::Counters OnlineSelection::counters() const {
+  return {calls, explored, changes, budget.timeOfCalls(), budget.timeOfExploration()};
+}
+
+} // namespace gc3::core

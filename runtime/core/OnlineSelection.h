@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the programs of a communicator's calls from the times of its earlier calls (docs/selection.md). Maps requests
+// to contexts and buckets, and has a selector for each context.
+//
+// Not thread-safe.
+#pragma once
+
+#include "core/Selection.h"
+#include "core/TuneOptions.h"
+#include "select/Selector.h"
+
+#include <array>
+#include <map>
+
+namespace gc3::core {
+
+/// What a choice depends on besides the request. Ranks can differ in it, so a choice uses what all ranks announced with
+/// an earlier call.
+struct Circumstances {
+  bool isInPlace = false;   ///< at least one rank's call is in place
+  bool isDisturbed = false; ///< the process makes other calls at the same time
+  uint32_t number() const { return (isInPlace ? 1 : 0) + (isDisturbed ? 2 : 0); }
+  static constexpr uint32_t count = 4;
+};
+
+class OnlineSelection {
+public:
+  /// `selection` and `file` must outlive this object.
+  OnlineSelection(Selection &selection, const bundle::BundleFile &file, const TuneOptions &options);
+
+  /// Calls that have the same programs, datatype and operation.
+  struct Family {
+    std::string text;               ///< for the log, such as "allreduce float sum"
+    std::vector<uint32_t> programs; ///< indices in the bundle
+    select::Arms arms;              ///< in the order of `programs`
+    std::array<std::unique_ptr<select::Selector>, Circumstances::count> selectors; ///< null: not needed yet
+  };
+  /// Calls of a family that have about the same size. `family` is null if their program is fixed.
+  struct Kind {
+    Family *family = nullptr;
+    uint32_t bucket = 0;
+  };
+  /// Returns the kind of a valid request. Returns the same errors as Selection::select().
+  Result<Kind> find(const Request &request);
+
+  /// The choice for one call.
+  struct Decision {
+    Kind kind;
+    uint32_t circumstances = 0;
+    uint32_t arm = 0;
+    uint32_t program = 0; ///< index in the bundle
+    bool isTimed = false;
+  };
+  /// Chooses the program of a call. The kind must have a family.
+  Decision choose(const Kind &kind, Circumstances circumstances);
+  /// Adds the time of a timed call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO.
+  void add(const Decision &decision, float microseconds);
+  /// Returns the program of the next call that does not explore.
+  uint32_t favourite(const Kind &kind, Circumstances circumstances) const;
+
+  const char *nameOf(uint32_t program) const { return file.program(program).name()->c_str(); }
+
+  struct Counters {
+    uint64_t calls = 0, explored = 0, changes = 0;
+    double microseconds = 0, explorationMicroseconds = 0;
+  };
+  Counters counters() const;
+
+private:
+  select::Arms armsOf(const Selection::Arms &arms) const;
+  uint32_t fixedFor(const std::vector<uint32_t> &programs, double bytes) const;
+  void logChange(const Decision &decision, uint32_t before, const select::Selector &selector) const;
+
+  Selection &selection;
+  const bundle::BundleFile &file;
+  const TuneOptions options;
+  select::Budget budget;
+  std::map<std::string, Family> families;
+  uint64_t calls = 0, explored = 0, changes = 0;
+};
+
+} // namespace gc3::core

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/TuneOptions.h"
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+namespace gc3::core {
+
+static Result<gc3Tune_t> readTune(std::string_view value) {
+  if (value.empty() || value == "off")
+    return gc3TuneOff;
+  if (value == "online")
+    return gc3TuneOnline;
+  if (value == "online,same-bits")
+    return gc3TuneOnlineSameBits;
+  return Outcome{gc3InvalidArgument, outOfRange(Setting::Tune, value)};
+}
+
+static Result<float> readBudget(const std::string &text) {
+  constexpr float byDefault = 2;
+  if (text.empty())
+    return byDefault;
+  float percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  if (error != std::errc() || end != text.data() + text.size() || !(percent >= 0 && percent <= 100))
+    return Outcome{gc3InvalidArgument, outOfRange(Setting::TuneBudget, text)};
+  return percent;
+}
+
+Result<TuneOptions> tuneOptions(const Settings &settings, gc3Tune_t tune, float budget) {
+  if (tune < gc3TuneDefault || tune > gc3TuneOnlineSameBits)
+    return Outcome{gc3InvalidArgument, "unknown tune " + std::to_string(static_cast<int>(tune))};
+  if (!(budget <= 100))
+    return Outcome{gc3InvalidArgument, "tuneBudget is " + std::to_string(budget) + "; it can be at most 100"};
+  if (tune == gc3TuneDefault)
+    if (Outcome outcome = readTune(settings.text(Setting::Tune)).moveTo(tune); !outcome.ok())
+      return outcome;
+  if (budget == 0)
+    if (Outcome outcome = readBudget(settings.text(Setting::TuneBudget)).moveTo(budget); !outcome.ok())
+      return outcome;
+  return TuneOptions{tune >= gc3TuneOnline, tune == gc3TuneOnlineSameBits, std::max(budget, 0.0F) / 100};
+}
+
+} // namespace gc3::core

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The caller's choices for online selection (docs/selection.md).
+#pragma once
+
+#include "core/Result.h"
+#include "core/Settings.h"
+
+namespace gc3::core {
+
+struct TuneOptions {
+  bool isOnline = false;    ///< choose programs from measured times
+  bool keepsBits = false;   ///< calls whose results are rounded keep their fixed program
+  double explorable = 0.02; ///< exploration may cost this share of the time of all calls; 0: choices are frozen
+};
+
+/// Returns the choices of a config's `tune` and `tuneBudget`, else those of GC3_TUNE and GC3_TUNE_BUDGET. Returns
+/// gc3InvalidArgument if a value is out of range.
+Result<TuneOptions> tuneOptions(const Settings &settings, gc3Tune_t tune, float budget);
+
+} // namespace gc3::core
