@@ -84,8 +84,9 @@ void HostBackend::announce(const RankRequest &part) {
   assignIfChanged(announcement.call, call);
   assignIfChanged(announcement.sharing, call ? call->sharing(part.rank, placement) : Sharing::None);
   if (online) {
-    announcement.microseconds = state.microseconds;
-    announcement.isInPlace = call && placement != core::Placement::Apart;
+    assignIfChanged(announcement.timed, state.timed);
+    if (state.isTimed)
+      state.timed = {number, std::numeric_limits<float>::quiet_NaN(), placement != core::Placement::Apart};
   }
   if (call)
     call->enter(part.rank, number, part.request, placement);
@@ -95,44 +96,55 @@ void HostBackend::announce(const RankRequest &part) {
 /// Returns the prepared call for a request. Returns null if there is none, if it has stopped, or if it lacks memory for
 /// the buffers' placement.
 PreparedCall *HostBackend::findPrepared(RankState &state, const RankRequest &part, core::Placement &placement) {
-  PreparedCall *call = nullptr;
-  if (online)
-    if (const OnlineCalls::Decision &decision = online->decide(state.number, part.request, *this); decision.site)
-      call = decision.site->request.matches(part.request) ? online->prepared(decision) : nullptr;
-    else
-      call = findRecent(state, part.request);
-  else
-    call = findRecent(state, part.request);
+  PreparedCall *call = findRecent(state, part.request);
+  state.isTimed = false;
+  if (!call && online)
+    call = decide(state, part.request);
   const bool isUsable = call && !call->stopped() && call->tryPlace(part.rank, part.request, placement) &&
                         call->hasMemoryFor(part.rank, placement);
   return isUsable ? call : nullptr;
 }
 
-/// Returns the prepared call for a request if the rank has made it recently, else null.
+/// Returns the prepared call for a request if the rank has made it recently and may repeat it, else null.
 PreparedCall *HostBackend::findRecent(RankState &state, const core::Request &request) const {
   RecentCalls &recent = state.recent;
   dropRetired(recent);
   for (uint32_t i = 0; i < RecentCalls::size; ++i) {
     const uint32_t at = (recent.next + i) % RecentCalls::size;
-    PreparedCall *call = recent.calls[at];
-    if (!call || !call->serves(request))
+    RecentCalls::Entry &entry = recent.calls[at];
+    if (!entry.call || entry.uses == 0 || !entry.call->serves(request))
       continue;
     recent.next = at;
-    return call;
+    entry.uses -= entry.uses != anyNumber;
+    return entry.call;
   }
   return nullptr;
 }
 
-/// Returns what all ranks announced when they began `lastCall`.
-OnlineCalls::News HostBackend::news(uint64_t lastCall) const {
-  OnlineCalls::News news;
-  for (uint32_t r = 0; r < rankCount; ++r) {
-    const Announcement &announcement = states[r].announcements[lastCall % 2];
-    if (!std::isnan(news.microseconds) && !(announcement.microseconds <= news.microseconds))
-      news.microseconds = announcement.microseconds;
-    news.circumstances.isInPlace |= announcement.isInPlace;
+/// Returns the prepared call that online selection chooses for the rank's call; null if it is not prepared.
+PreparedCall *HostBackend::decide(RankState &state, const core::Request &request) {
+  const OnlineCalls::Decision &decision = online->decide(state.number, request, *this);
+  if (!decision.site || !decision.site->request.matches(request))
+    return nullptr;
+  state.isTimed = true;
+  if (decision.choice.repeats != 0)
+    if (PreparedCall *favourite = online->prepared(*decision.site, decision.choice.favourite))
+      addRecent(state, favourite, decision.choice.repeats);
+  return online->prepared(*decision.site, decision.choice.arm);
+}
+
+/// The time is that of the slowest rank.
+OnlineCalls::TimedCall HostBackend::lastTimed(uint64_t number) const {
+  OnlineCalls::TimedCall last = states[0].announcements[number % 2].timed;
+  for (uint32_t r = 1; r < rankCount; ++r) {
+    const OnlineCalls::TimedCall &timed = states[r].announcements[number % 2].timed;
+    if (timed.number != last.number)
+      return {};
+    if (!std::isnan(last.microseconds) && !(timed.microseconds <= last.microseconds))
+      last.microseconds = timed.microseconds;
+    last.isInPlace |= timed.isInPlace;
   }
-  return news;
+  return last;
 }
 
 /// Clears `recent` if the table has dropped prepared calls since the last check. The table drops calls only while all
@@ -142,13 +154,24 @@ void HostBackend::dropRetired(RecentCalls &recent) const {
     recent = {{}, 0, retirements};
 }
 
-void HostBackend::addRecent(std::span<const RankRequest> parts, PreparedCall *call) {
-  for (const RankRequest &part : parts) {
-    RecentCalls &recent = states[part.rank].recent;
-    dropRetired(recent);
-    recent.next = (recent.next + 1) % RecentCalls::size;
-    recent.calls[recent.next] = call;
-  }
+void HostBackend::addRecent(RankState &state, PreparedCall *call, uint32_t uses) const {
+  RecentCalls &recent = state.recent;
+  dropRetired(recent);
+  for (RecentCalls::Entry &entry : recent.calls)
+    if (entry.call == call)
+      entry.uses = 0;
+  recent.next = (recent.next + 1) % RecentCalls::size;
+  recent.calls[recent.next] = {call, uses};
+}
+
+/// Notes a prepared call on which all ranks have agreed. If online selection chooses the program, ranks could have
+/// begun the call with different programs. So they forget what they may repeat, and the next call has a decision.
+void HostBackend::noteAgreed(RankState &state, uint64_t number, PreparedCall *call) const {
+  if (!online || online->isFixed(number))
+    return addRecent(state, call, anyNumber);
+  for (RecentCalls::Entry &entry : state.recent.calls)
+    if (entry.uses != anyNumber)
+      entry.uses = 0;
 }
 
 /// Returns whether all ranks have arrived in call `number`. Ranks 0 .. `next` - 1 are known to have arrived. Increases
@@ -268,10 +291,10 @@ core::Result<Entered> HostBackend::begin(uint64_t number) {
     if (announcement.call)
       entered.push_back(announcement.call);
   }
-  const OnlineCalls::Decision *decision = online ? &online->decision(number) : nullptr;
-  if (!decision || !decision->site)
+  const OnlineCalls::Decision *decision = online ? online->decision(number) : nullptr;
+  if (!decision)
     return table.begin(requests, number, entered);
-  core::Result<Entered> begun = table.begin(requests, number, entered, decision->choice.program);
+  core::Result<Entered> begun = table.begin(requests, number, entered, OnlineCalls::programOf(*decision));
   if (begun.ok() && begun->call)
     online->note(*decision, begun->call);
   return begun;
@@ -300,13 +323,15 @@ Outcome HostBackend::run(const Arrival &arrival) {
   if (Outcome outcome = await(arrival.number, arrival.parts.size()); !outcome.ok())
     return outcome;
   std::optional<Entered> entered = findAgreed(arrival.number);
-  const Stopwatch stopwatch(online && entered && online->isTimed(arrival.number));
+  RankState &first = states[arrival.parts[0].rank];
+  const Stopwatch stopwatch(entered && first.isTimed);
   if (!entered) {
     const core::Result<Entered> agreed = agree(arrival.number);
     if (!agreed.ok() || !agreed->call)
       return agreed.outcome();
     entered = *agreed;
-    addRecent(arrival.parts, entered->call);
+    for (const RankRequest &part : arrival.parts)
+      noteAgreed(states[part.rank], arrival.number, entered->call);
   }
   PreparedCall &call = *entered->call;
   uint32_t helpers = arrival.parts.size() == rankCount ? table.helpers(call) : 0;
@@ -316,9 +341,9 @@ Outcome HostBackend::run(const Arrival &arrival) {
       return {gc3Deadlock, call.deadlock()};
   for (const RankRequest &part : arrival.parts)
     call.leave(part.rank);
-  if (online)
+  if (first.isTimed)
     for (const RankRequest &part : arrival.parts)
-      states[part.rank].microseconds = stopwatch.microseconds();
+      states[part.rank].timed.microseconds = stopwatch.microseconds();
   return {};
 }
 

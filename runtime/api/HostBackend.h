@@ -50,13 +50,17 @@ private:
     host::PreparedCall *call = nullptr; ///< the call that the rank has entered; null: the ranks must agree on a call
     host::Sharing sharing{};            ///< see host::PreparedCall::sharing
     const core::Request *request = nullptr;
-    float microseconds = 0; ///< the time of the rank's last call; NaN: unknown. Only with online selection
-    bool isInPlace = false; ///< only with online selection
+    OnlineCalls::TimedCall timed; ///< only with online selection
   };
+  static constexpr uint32_t anyNumber = UINT32_MAX;
   /// The prepared calls that a rank has recently made.
   struct RecentCalls {
     static constexpr uint32_t size = 16;
-    std::array<host::PreparedCall *, size> calls{};
+    struct Entry {
+      host::PreparedCall *call = nullptr;
+      uint32_t uses = 0; ///< the number of calls that may use it before there must be a decision
+    };
+    std::array<Entry, size> calls{};
     uint32_t next = 0;
     uint64_t retirements = 0; ///< value of CallTable::retirements() for which `calls` is valid
   };
@@ -66,7 +70,8 @@ private:
     Announcement announcements[2];
     alignas(host::linePair) std::atomic<bool> busy{false}; ///< a thread is in a call of this rank
     uint64_t number = 0;                                   ///< number of calls announced
-    float microseconds = 0;                                ///< as in Announcement
+    OnlineCalls::TimedCall timed;
+    bool isTimed = false; ///< the call is timed
     RecentCalls recent;
   };
   class Stopwatch;
@@ -79,6 +84,7 @@ private:
   void announce(const core::RankRequest &part);
   host::PreparedCall *findPrepared(RankState &state, const core::RankRequest &part, core::Placement &placement);
   host::PreparedCall *findRecent(RankState &state, const core::Request &request) const;
+  host::PreparedCall *decide(RankState &state, const core::Request &request);
   void dropRetired(RecentCalls &recent) const;
   bool haveAllArrived(uint64_t number, uint32_t &next) const;
   core::Outcome await(uint64_t number, size_t own);
@@ -86,9 +92,10 @@ private:
   void release(std::span<const core::RankRequest> parts);
   std::optional<host::Entered> findAgreed(uint64_t number) const;
   core::Result<host::Entered> agree(uint64_t number);
-  OnlineCalls::News news(uint64_t lastCall) const override;
+  OnlineCalls::TimedCall lastTimed(uint64_t number) const override;
   core::Result<host::Entered> begin(uint64_t number);
-  void addRecent(std::span<const core::RankRequest> parts, host::PreparedCall *call);
+  void noteAgreed(RankState &state, uint64_t number, host::PreparedCall *call) const;
+  void addRecent(RankState &state, host::PreparedCall *call, uint32_t uses) const;
   core::Outcome run(const Arrival &arrival);
 
   const std::shared_ptr<const bundle::BundleFile> file;

@@ -4,6 +4,7 @@
 #include "api/OnlineCalls.h"
 
 #include <algorithm>
+#include <limits>
 #include <thread>
 
 namespace gc3::api {
@@ -43,21 +44,21 @@ const OnlineCalls::Decision &OnlineCalls::decide(uint64_t number, const Request 
 }
 
 void OnlineCalls::makeDecision(uint64_t number, const Request &request, const Reader &reader) {
-  Slot &slot = slots[number % 2];
-  Decision &decision = slot.decision; // still that of call number - 2
-  const Decision &last = slots[(number + 1) % 2].decision;
-  const bool wasTimed = decision.site && decision.choice.isTimed;
-  if (wasTimed || (last.site && last.choice.isTimed)) {
-    const News news = reader.news(number - 1);
-    if (wasTimed)
-      selection.add(decision.choice, news.microseconds);
-    if (last.site)
-      last.site->circumstances = news.circumstances;
+  const TimedCall timed = reader.lastTimed(number - 1);
+  for (Slot &slot : slots) {
+    const uint64_t made = slot.number.load(std::memory_order_relaxed);
+    if (!slot.decision.site || !slot.isPending || made + 1 >= number)
+      continue;
+    slot.isPending = false;
+    const bool isKnown = made == timed.number;
+    selection.add(slot.decision.choice, isKnown ? timed.microseconds : std::numeric_limits<float>::quiet_NaN());
+    if (isKnown)
+      slot.decision.site->circumstances.isInPlace = timed.isInPlace;
   }
-  decision = {};
-  decision.site = findSite(request, last.site);
-  if (decision.site)
-    decision.choice = selection.choose(decision.site->kind, decision.site->circumstances);
+  Slot &slot = slots[number % 2];
+  Site *const site = findSite(request, slots[(number + 1) % 2].decision.site);
+  slot.decision = {site, site ? selection.choose(site->kind, site->circumstances) : OnlineSelection::Decision{}};
+  slot.isPending = true;
   slot.number.store(number, std::memory_order_release);
 }
 
@@ -94,11 +95,6 @@ OnlineCalls::Site *OnlineCalls::makeSite(const Request &request, const Site *inU
     return nullptr;
   site.calls.resize(kind->family->programs.size());
   return &site;
-}
-
-PreparedCall *OnlineCalls::prepared(const Decision &decision) const {
-  const Site *site = decision.site;
-  return site && site->retirements == table.retirements() ? site->calls[decision.choice.arm] : nullptr;
 }
 
 void OnlineCalls::note(const Decision &decision, PreparedCall *call) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Online selection for the ranks of a host communicator. The ranks share one decision for each call: the first rank
-// that begins the call makes it, from the times of all calls up to the last but one. All ranks have announced these
-// times when any rank begins the call (docs/selection.md).
+// Online selection for the ranks of a host communicator. The ranks share one decision for each timed call: the first
+// rank that begins the call makes it, from the times of all timed calls up to the last but one. All ranks have
+// announced these times when any rank begins the call (docs/selection.md). Calls between timed calls repeat the
+// favourite, and need no decision.
 #pragma once
 
 #include "core/OnlineSelection.h"
@@ -27,32 +28,49 @@ public:
     core::OnlineSelection::Kind kind;
     std::vector<host::PreparedCall *> calls; ///< by arm; null: not prepared. Valid for one value of `retirements`
     uint64_t retirements = 0;
-    core::Circumstances circumstances; ///< of the last call
+    core::Circumstances circumstances; ///< of the last timed call
   };
   struct Decision {
     Site *site = nullptr; ///< null: the program is fixed
     core::OnlineSelection::Decision choice;
   };
-  /// What all ranks announced when they began the last call.
-  struct News {
-    float microseconds = 0;            ///< the time of the last call but one; NaN: unknown
-    core::Circumstances circumstances; ///< of the last call
+  /// A rank's last timed call. A rank announces it with its next calls.
+  struct TimedCall {
+    uint64_t number = 0;
+    float microseconds = 0; ///< NaN: unknown
+    bool isInPlace = false;
+    bool operator==(const TimedCall &) const = default;
   };
+  /// Reads what all ranks announced.
   class Reader {
   public:
     virtual ~Reader() = default;
-    virtual News news(uint64_t lastCall) const = 0;
+    /// Returns the last timed call that all ranks announced with call `number`; its number is 0 if they differ. The
+    /// time is the longest of all ranks.
+    virtual TimedCall lastTimed(uint64_t number) const = 0;
   };
   /// Returns the decision for call `number`. Valid until a rank begins call `number` + 2. If this is the first rank
-  /// that begins the call, makes the decision, and asks `reader` for news. Thread-safe.
+  /// that begins the call, makes the decision, and reads from `reader`. Thread-safe.
   const Decision &decide(uint64_t number, const core::Request &request, const Reader &reader);
-  /// Returns the decision for a call that this rank has begun and not ended.
-  const Decision &decision(uint64_t number) const { return slots[number % 2].decision; }
+  /// Returns the decision for a call that this rank has begun and not ended; null if no rank has asked for one.
+  const Decision *decision(uint64_t number) const {
+    const Slot &slot = slots[number % 2];
+    return slot.number.load(std::memory_order_acquire) == number && slot.decision.site ? &slot.decision : nullptr;
+  }
 
-  /// Returns whether such a call must be timed.
-  bool isTimed(uint64_t number) const { return decision(number).site && decision(number).choice.isTimed; }
-  /// Returns the prepared call of a decision; null if there is none.
-  host::PreparedCall *prepared(const Decision &decision) const;
+  /// Returns whether a rank has asked for the decision for a call, and the call's program is fixed.
+  bool isFixed(uint64_t number) const {
+    const Slot &slot = slots[number % 2];
+    return slot.number.load(std::memory_order_acquire) == number && !slot.decision.site;
+  }
+  /// Returns the index in the bundle of the program of an arm.
+  static uint32_t programOf(const Decision &decision) {
+    return decision.site->kind.family->programs[decision.choice.arm];
+  }
+  /// Returns the prepared call of an arm; null if there is none.
+  host::PreparedCall *prepared(const Site &site, uint32_t arm) const {
+    return site.retirements == table.retirements() ? site.calls[arm] : nullptr;
+  }
   /// Notes the prepared call of a decision. The caller holds `agreement`.
   void note(const Decision &decision, host::PreparedCall *call);
 
@@ -65,6 +83,7 @@ private:
   static constexpr size_t mostSites = 64;
   struct alignas(host::linePair) Slot {
     std::atomic<uint64_t> number{0};
+    bool isPending = false; ///< the call's time has not been added
     Decision decision;
   };
   void makeDecision(uint64_t number, const core::Request &request, const Reader &reader);

@@ -104,9 +104,10 @@ OnlineSelection::Decision OnlineSelection::choose(const Kind &kind, Circumstance
   if (!selector)
     selector = std::make_unique<select::Selector>(kind.family->arms, budget);
   const select::Selector::Choice choice = selector->choose(kind.bucket);
-  ++calls;
-  explored += choice.arm != selector->favourite(kind.bucket);
-  return {kind, number, choice.arm, kind.family->programs[choice.arm], choice.isTimed};
+  const uint32_t favourite = selector->favourite(kind.bucket);
+  calls += 1 + choice.repeats;
+  explored += choice.arm != favourite;
+  return {kind, number, choice.arm, favourite, choice.repeats};
 }
 
 void OnlineSelection::add(const Decision &decision, float microseconds) {

@@ -43,17 +43,17 @@ public:
   /// Returns the kind of a valid request. Returns the same errors as Selection::select().
   Result<Kind> find(const Request &request);
 
-  /// The choice for one call.
+  /// The choice for one call, and for `repeats` next calls of the kind.
   struct Decision {
     Kind kind;
     uint32_t circumstances = 0;
     uint32_t arm = 0;
-    uint32_t program = 0; ///< index in the bundle
-    bool isTimed = false;
+    uint32_t favourite = 0; ///< the arm of the repeats
+    uint32_t repeats = 0;   ///< they are not timed
   };
   /// Chooses the program of a call. The kind must have a family.
   Decision choose(const Kind &kind, Circumstances circumstances);
-  /// Adds the time of a timed call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO.
+  /// Adds the time of a call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO.
   void add(const Decision &decision, float microseconds);
   /// Returns the program of the next call that does not explore.
   uint32_t favourite(const Kind &kind, Circumstances circumstances) const;

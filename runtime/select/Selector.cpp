@@ -18,7 +18,7 @@ namespace gc3::select {
 namespace {
 
 constexpr float boldness = 2;
-constexpr float leastGain = 0.01F;  ///< a smaller gain is not worth a call or a change
+constexpr float leastGain = 0.02F;  ///< a smaller gain is not worth a call or a change
 constexpr float firstNoise = 0.06F; ///< of samples, before there are any
 constexpr float leastNoise = 0.005F;
 constexpr float firstDoubt = 0.25F;      ///< of predictions, before there are samples
@@ -26,7 +26,7 @@ constexpr float firstWeight = 2;         ///< of firstNoise and firstDoubt, in s
 constexpr float shiftWeight = 3;         ///< of "there is no common error", in arms
 constexpr float doubtOfUnknown = 1;      ///< of an arm without a prediction
 constexpr float doubtOfNeighbour = 0.1F; ///< of what a sample says about the adjacent bucket
-constexpr float doubtOfAge = 0.25F;      ///< of a sample that is `oldAge` calls old
+constexpr float doubtOfAge = 0.12F;      ///< of a sample that is `oldAge` samples old
 constexpr float oldAge = 1000;
 constexpr float doubtOfChange = 0.5F; ///< of a sample from before a change
 constexpr uint32_t reach = 2;         ///< buckets on each side that share what they have learned
@@ -56,12 +56,6 @@ Selector::Choice Selector::choose(uint32_t bucket) {
   Row &row = rows[bucket];
   if (row.calls++ == 0)
     refresh(bucket);
-  if (row.untimed != 0) {
-    --row.untimed;
-    budget.addCall(row.microseconds);
-    return {row.favourite, false};
-  }
-  row.untimed = untimedCalls(row);
   uint32_t chosen = row.favourite;
   if (const uint32_t candidate = budget.isFrozen() ? count : findCandidate(bucket); candidate != count) {
     chosen = candidate;
@@ -70,7 +64,10 @@ Selector::Choice Selector::choose(uint32_t bucket) {
   }
   ++at(bucket, chosen).pending;
   note(bucket, chosen, 0);
-  return {chosen, true};
+  const uint32_t repeats = repeatsOf(row);
+  row.calls += repeats;
+  budget.addCall(static_cast<double>(repeats) * row.microseconds);
+  return {chosen, repeats};
 }
 
 void Selector::add(uint32_t bucket, uint32_t number, float microseconds) {
@@ -81,17 +78,15 @@ void Selector::add(uint32_t bucket, uint32_t number, float microseconds) {
   if (!(microseconds > 0) || !std::isfinite(microseconds))
     return;
   budget.addCall(microseconds);
-  if (arm.lastCall < row.changedAt)
+  if (arm.lastSample < row.changedAt)
     arm.estimate.forget();
-  arm.lastCall = row.calls;
-  ++row.samples;
-  switch (arm.estimate.add(logarithm(microseconds), row.noise, samplesOfChange(row))) {
+  arm.lastSample = ++row.samples;
+  const Estimate::Verdict verdict = arm.estimate.add(logarithm(microseconds), row.noise, samplesOfChange(row));
+  row.isSuspect = verdict == Estimate::Verdict::Far;
+  switch (verdict) {
   case Estimate::Verdict::Near: break;
-  case Estimate::Verdict::Far:
-    ++row.farSamples;
-    row.untimed = 0; // soon shows whether this is a spike or a change
-    break;
-  case Estimate::Verdict::Changed: row.changedAt = row.calls; break;
+  case Estimate::Verdict::Far: ++row.farSamples; break;
+  case Estimate::Verdict::Changed: row.changedAt = row.samples; break;
   }
   refresh(bucket);
 }
@@ -119,13 +114,14 @@ void Selector::learn(uint32_t bucket, uint32_t number, uint64_t calls, float med
   }
 }
 
-/// Returns for how many calls the bucket is not timed. A time costs about 0.3 us, and must not cost more than 2 % of
-/// the calls.
-uint32_t Selector::untimedCalls(const Row &row) {
-  constexpr float enough = 16, most = 8; // microseconds of calls for each timed call; calls for each timed call
-  if (row.calls < firstCalls)
+/// Choosing and timing cost about half a microsecond, and must not cost more than 2 % of the calls. After a far sample,
+/// the next ones soon show whether it is a spike or a change.
+uint32_t Selector::repeatsOf(const Row &row) {
+  constexpr float enough = 80; // microseconds of calls for each timed call
+  constexpr float mostRepeats = 31;
+  if (row.calls < firstCalls || row.isSuspect)
     return 0;
-  return static_cast<uint32_t>(std::min(enough / row.microseconds, most - 1));
+  return static_cast<uint32_t>(std::min(enough / row.microseconds, mostRepeats));
 }
 
 /// Returns how many far samples in a row are a change: so many that spikes alone do this in one of 100,000 calls.
@@ -143,8 +139,8 @@ uint32_t Selector::samplesOfChange(const Row &row) {
 float Selector::optimistic(const Row &row, const Arm &arm) {
   float variance = square(arm.next.doubt);
   if (arm.estimate.count() != 0) {
-    variance += square(doubtOfAge) * static_cast<float>(row.calls - arm.lastCall) / oldAge;
-    if (arm.lastCall < row.changedAt)
+    variance += square(doubtOfAge) * static_cast<float>(row.samples - arm.lastSample) / oldAge;
+    if (arm.lastSample < row.changedAt)
       variance += square(doubtOfChange);
   }
   const float time = arm.next.time - boldness * std::sqrt(variance);

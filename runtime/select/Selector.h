@@ -30,12 +30,13 @@ public:
 
   struct Choice {
     uint32_t arm;
-    bool isTimed; ///< the call's time must be added; calls so short that their timing would be noticed are timed rarely
+    uint32_t repeats; ///< number of next calls that need no choice, because their timing would be noticed: they have
+                      ///< the favourite, and no time
   };
-  /// Returns the arm for the next call in the bucket. Allocates nothing. O(arms) if the call is timed, else O(1).
+  /// Returns the arm for the next call in the bucket. Allocates nothing. O(arms).
   Choice choose(uint32_t bucket);
-  /// Adds the time of a timed call, in microseconds, for which choose() has returned `arm`. Times can arrive late. If
-  /// the time is not known, pass NaN. O(arms).
+  /// Adds the time of a call, in microseconds, for which choose() has returned `arm`. Times can arrive late. If the
+  /// time is not known, pass NaN. O(arms).
   void add(uint32_t bucket, uint32_t arm, float microseconds);
   /// Adds what an earlier job has learned: the median and the relative spread of `calls` calls. Call before choose().
   void learn(uint32_t bucket, uint32_t arm, uint64_t calls, float median, float spread);
@@ -54,21 +55,21 @@ private:
   };
   struct Arm {
     Estimate estimate;
-    float predicted = 0;   ///< NaN: unknown. Infinity: the arm can't run
-    Guess next;            ///< of the arm's next time
-    float hope = 0;        ///< of an arm with one sample: its optimistic time without that sample, which can be a spike
-    uint32_t pending = 0;  ///< calls whose times have not arrived
-    uint32_t lastCall = 0; ///< number of the bucket's calls when the last time arrived
+    float predicted = 0;  ///< NaN: unknown. Infinity: the arm can't run
+    Guess next;           ///< of the arm's next time
+    float hope = 0;       ///< of an arm with one sample: its optimistic time without that sample, which can be a spike
+    uint32_t pending = 0; ///< calls whose times have not arrived
+    uint32_t lastSample = 0; ///< number of the bucket's samples when its last one arrived
     bool canRun() const;
   };
   struct Row {
     uint32_t calls = 0;
     uint32_t favourite = 0;
     uint32_t samples = 0, farSamples = 0;
-    uint32_t untimed = 0;   ///< calls until the next timed call
+    bool isSuspect = false; ///< the last sample was far from its arm's usual time
     float microseconds = 0; ///< the favourite's probable time
     float noise = 0;        ///< standard deviation of a sample
-    uint32_t changedAt = 0; ///< number of calls when a time changed: earlier samples of all arms are in doubt
+    uint32_t changedAt = 0; ///< number of samples when a time changed: earlier ones are in doubt, of all arms
   };
   /// What the samples of a bucket say about the predictions of its arms.
   struct Errors {
@@ -81,7 +82,7 @@ private:
   void note(uint32_t bucket, uint32_t arm, float microseconds);
   static float optimistic(const Row &row, const Arm &arm);
   static uint32_t samplesOfChange(const Row &row);
-  static uint32_t untimedCalls(const Row &row);
+  static uint32_t repeatsOf(const Row &row);
   uint32_t findCandidate(uint32_t bucket) const;
   double costOf(uint32_t bucket, const Arm &arm) const;
   void refresh(uint32_t bucket);

@@ -64,7 +64,7 @@ TEST(Online, TriesOtherProgramsAndKeepsDataRight) {
   Group group(allReduces(), ranks, tuned(gc3TuneOnline));
   EXPECT_EQ(countWrong(group, 2000), 0);
   const gc3TuneCounters_t counters = countersOf(group);
-  EXPECT_EQ(counters.calls, 2000);
+  EXPECT_GE(counters.calls, 2000);
   EXPECT_GT(counters.explored, 0);
   EXPECT_GT(counters.microseconds, 0);
 }
@@ -79,7 +79,7 @@ TEST(Online, OneThreadMakesTheCallsOfAllRanks) {
               gc3Success);
     EXPECT_EQ(recv, Data(ranks, send[2]));
   }
-  EXPECT_EQ(countersOf(group).calls, 300);
+  EXPECT_GE(countersOf(group).calls, 300);
 }
 
 TEST(Online, IsOffByDefault) {
