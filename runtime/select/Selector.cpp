@@ -119,7 +119,8 @@ void Selector::learn(uint32_t bucket, uint32_t number, uint64_t calls, float med
 uint32_t Selector::repeatsOf(const Row &row) {
   constexpr float enough = 80; // microseconds of calls for each timed call
   constexpr float mostRepeats = 31;
-  if (row.calls < firstCalls || row.isSuspect)
+  const bool hasChanged = row.changedAt != 0 && row.samples < row.changedAt + firstCalls;
+  if (row.calls < firstCalls || row.isSuspect || hasChanged)
     return 0;
   return static_cast<uint32_t>(std::min(enough / row.microseconds, mostRepeats));
 }
