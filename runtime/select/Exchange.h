@@ -20,7 +20,7 @@ struct Message {
 
   uint64_t call = 0;    ///< the exchange begins after the choice of this call
   uint64_t choices = 0; ///< digest of all calls and choices up to and including `call`
-  uint64_t state = 0;   ///< digest of the selector's state at this point
+  uint64_t state = 0;   ///< digest of the states of selector and schedule at this point
   uint32_t lag = 0;     ///< calls that passed until earlier exchanges ended on this rank
   uint32_t count = 0;   ///< calls in the range, which ends before `call`
   /// The rank's times of the calls in the range, in microseconds. A time that is not positive and finite is missing.

@@ -30,7 +30,7 @@ Schedule::Schedule(const Terms &terms)
 bool Schedule::record(const Call &call) {
   assert(!isDue());
   log[calls % log.size()] = call;
-  choices = mix(mix(mix(choices, call.context), call.bucket), call.arm);
+  choices = mix(mix(mix(choices, call.context), call.bucket), call.arm * 2U + call.isTimed);
   return calls++ % terms.period == 0;
 }
 
@@ -48,7 +48,7 @@ Message Schedule::begin(uint64_t state) {
     lag = std::max(lag, static_cast<uint32_t>(call - at(ended).result.call));
   largestLag = 0;
   ++begun;
-  return {call, choices, state, lag, pending.result.count, {}};
+  return {call, choices, mix(mix(state, currentDelay), pending.due), lag, pending.result.count, {}};
 }
 
 void Schedule::end(Exchange result) {

@@ -7,11 +7,11 @@
 //     schedule.apply([&](const Call &call, float sample) { selectors[call.context].add(call.bucket, call.arm, sample);
 //     });
 //   }
-//   arm = selectors[context].choose(bucket);
-//   if (schedule.record({context, bucket, arm}))     // after the choice
+//   choice = selectors[context].choose(bucket);
+//   if (schedule.record({context, bucket, choice.arm, choice.isTimed})) // after the choice
 //     send schedule.begin(digest of the selectors), with the times of the calls in its range
 //
-// All steps depend only on the terms, the calls and the results of exchanges, which are identical on all ranks. Only
+// The steps depend only on the terms, the calls and the results of exchanges, which are identical on all ranks. Only
 // the lag in a message depends on when exchanges end on this rank. So a late exchange changes no choice.
 //
 // An exchange ends on a rank when the rank has the messages of all ranks. evaluate() computes its result. Exchanges of
@@ -47,6 +47,7 @@ inline constexpr Terms announcedTerms{1, 1, 1};
 /// A call in the log.
 struct Call {
   uint32_t context = 0, bucket = 0, arm = 0;
+  bool isTimed = true; ///< the selector takes its time
 };
 
 /// Not thread-safe. Only the constructor allocates.
@@ -101,7 +102,8 @@ template <typename Add>
 void Schedule::apply(Add add) {
   const Exchange &result = at(applied).result;
   for (uint32_t i = 0; i < result.count; ++i)
-    add(log[(result.call - result.count + i) % log.size()], result.samples[i]);
+    if (const Call &call = log[(result.call - result.count + i) % log.size()]; call.isTimed)
+      add(call, result.samples[i]);
   ++applied;
   adapt(result.lag);
 }

@@ -2,6 +2,7 @@
 // The calls at which exchanges begin and are applied, and how the delay adapts.
 #include "select/Schedule.h"
 #include "CountAllocations.h"
+#include "select/Digest.h"
 
 #include <gtest/gtest.h>
 
@@ -64,7 +65,7 @@ TEST(Schedule, ExchangesCoverThePeriodBeforeTheirCall) {
   for (uint64_t i = 0; i < 5; ++i) {
     EXPECT_EQ(log.begun[i].call, 4 * i);
     EXPECT_EQ(log.begun[i].count, i == 0 ? 0U : 4U);
-    EXPECT_EQ(log.begun[i].state, 1U);
+    EXPECT_EQ(log.begun[i].state, mix(mix(1, 6), 4 * i + 6)); // the delay, and the call that applies the exchange
   }
   EXPECT_NE(log.begun[1].choices, log.begun[2].choices);
 }
@@ -139,6 +140,19 @@ TEST(Schedule, MessagesHaveTheLagOfThisRank) {
   EXPECT_EQ(slow.begun[1].lag, 4U); // so far
   EXPECT_EQ(slow.begun[3].lag, 12U);
   EXPECT_EQ(slow.begun[4].lag, 14U); // the exchange of call 0 has ended
+}
+
+TEST(Schedule, OnlyTimedCallsHaveSamples) {
+  Schedule schedule({2, 3, 3});
+  for (uint32_t i = 0; i < 5; ++i) {
+    if (schedule.isDue())
+      schedule.apply([](const Call &, float) {});
+    if (schedule.record({0, i, 0, i != 1}))
+      schedule.end(resultOf(schedule.begin(0)));
+  }
+  std::vector<uint32_t> calls;
+  schedule.apply([&](const Call &call, float) { calls.push_back(call.bucket); });
+  EXPECT_EQ(calls, std::vector<uint32_t>{0});
 }
 
 TEST(Schedule, AnErrorBelongsToItsExchange) {
