@@ -28,7 +28,7 @@ if [ $deep = no ]; then
 else
   run_tests asan-ubsan -E '^browser'
 fi
-run_tests tsan -R '^unit\.(element|transfers|bundle|api|run|trace|fake-nccl|call-lines|nccl-front)-test$' # only the runtime has threads
+run_tests tsan -R '^unit\.(element|transfers|bundle|api|run|trace|fake-nccl|call-lines|nccl-front|agreement)-test$' # only the runtime has threads
 build tsan comm-test nccl-api-test gc3-run
 step tsan-comm "a race between threads of communicators" build/tsan/test/comm/comm-test \
   --gtest_filter='-Comm.*:CommNetwork.CallsLeave*:CommNetwork.RanksMay*:CommNetwork.ARankOn*:CommSplit.RanksMay*:UserWindows.*:Switch*' # emulated kernels take minutes

@@ -42,7 +42,6 @@ Message Schedule::begin(uint64_t state) {
   pending.due = std::max(call + currentDelay, previous); // exchanges are applied in order
   pending.result.call = call;
   pending.result.count = call == 0 ? 0 : terms.period;
-  pending.result.error.clear();
   uint32_t lag = largestLag;
   if (ended < begun) // its lag is at least its age
     lag = std::max(lag, static_cast<uint32_t>(call - at(ended).result.call));

@@ -21,4 +21,12 @@ inline Episode makeEpisode(uint64_t number, uint64_t seed, uint64_t calls) {
   return episode;
 }
 
+/// Returns why a report of an episode without faults is wrong; empty if it is right.
+inline std::string findFailure(const Report &report) {
+  for (const std::string &error : report.errors)
+    if (!error.empty() && error != "aborted")
+      return error;
+  return report.disagreement;
+}
+
 } // namespace gc3::select

@@ -34,11 +34,12 @@ int main(int count, char **arguments) {
   }
   uint64_t calls = 0, choices = 0, exchanges = 0, samples = 0, waits = 0, aborts = 0, episodes = 0;
   while (calls < wanted) {
-    const Report report = search(makeEpisode(episodes++, seed, 5000));
-    if (!report.disagreement.empty()) {
-      std::printf("episode %llu: %s\n", static_cast<unsigned long long>(episodes - 1), report.disagreement.c_str());
+    const Report report = search(makeEpisode(episodes, seed, 5000));
+    if (const std::string failure = findFailure(report); !failure.empty()) {
+      std::printf("episode %llu: %s\n", static_cast<unsigned long long>(episodes), failure.c_str());
       return 1;
     }
+    ++episodes;
     calls += *std::min_element(report.calls.begin(), report.calls.end());
     for (const uint64_t made : report.calls)
       choices += made;

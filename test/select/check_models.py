@@ -125,7 +125,7 @@ def main():
     errors = [f"{case.words}: {error}" for case, (_, error) in zip(CASES, results) if error]
     if arguments.page and not arguments.deep and SPIN in run(["spin", "-V"], HERE):
         errors += filter(None, [compare(arguments.page, rows, arguments.update)])
-    sys.exit("\n".join(errors))
+    sys.exit("\n".join(errors) or 0)
 
 
 if __name__ == "__main__":
