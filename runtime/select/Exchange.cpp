@@ -101,11 +101,15 @@ std::string findError(Messages messages) {
 } // namespace
 
 Exchange evaluate(Messages messages, Sample rule) {
-  Exchange exchange{messages[0]->call, 0, std::min(messages[0]->count, Message::mostTimes), {}, findError(messages)};
-  for (const Message *message : messages)
-    exchange.lag = std::max(exchange.lag, message->lag);
+  Exchange exchange{messages[0]->call,  0, std::min(messages[0]->count, Message::mostTimes), {}, {},
+                    findError(messages)};
   for (uint32_t i = 0; i < exchange.count; ++i)
     exchange.samples[i] = sampleOf(messages, i, rule);
+  for (const Message *message : messages) {
+    exchange.lag = std::max(exchange.lag, message->lag);
+    for (uint32_t i = 0; i < exchange.count; ++i)
+      exchange.flags[i] |= message->flags[i];
+  }
   return exchange;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <type_traits>
 
 namespace gc3::select {
 
@@ -25,7 +26,11 @@ struct Message {
   uint32_t count = 0;   ///< calls in the range, which ends before `call`
   /// The rank's times of the calls in the range, in microseconds. A time that is not positive and finite is missing.
   std::array<float, mostTimes> times{};
+  /// By call in the range: bits that can differ between ranks, such as whether the rank's call is in place.
+  std::array<uint8_t, mostTimes> flags{};
 };
+
+static_assert(std::is_trivially_copyable_v<Message>);
 
 /// How the sample of a call is computed from the times of all ranks.
 enum class Sample : uint8_t { Shortest, Longest };
@@ -35,6 +40,7 @@ struct Exchange {
   uint64_t call = 0;
   uint32_t lag = 0, count = 0;                     ///< lag: the largest of all ranks
   std::array<float, Message::mostTimes> samples{}; ///< by call in the range; noTime if the time of a rank is missing
+  std::array<uint8_t, Message::mostTimes> flags{}; ///< by call in the range: the bits that at least one rank has
   std::string error;                               ///< names the ranks that differ; empty if all ranks agree
 };
 

@@ -29,8 +29,8 @@ Schedule::Schedule(const Terms &terms)
 
 bool Schedule::record(const Call &call) {
   assert(!isDue());
-  log[calls % log.size()] = call;
   choices = mix(mix(mix(choices, call.context), call.bucket), call.arm * 2U + call.isTimed);
+  log[calls % log.size()] = {call, choices};
   return calls++ % terms.period == 0;
 }
 
@@ -47,13 +47,18 @@ Message Schedule::begin(uint64_t state) {
     lag = std::max(lag, static_cast<uint32_t>(call - at(ended).result.call));
   largestLag = 0;
   ++begun;
-  return {call, choices, mix(mix(state, currentDelay), pending.due), lag, pending.result.count, {}};
+  return {call, choices, mix(mix(state, currentDelay), pending.due), lag, pending.result.count, {}, {}};
 }
 
 void Schedule::end(Exchange result) {
   assert(ended < begun && result.call == at(ended).result.call && result.count == at(ended).result.count);
   largestLag = std::max(largestLag, static_cast<uint32_t>(calls - result.call));
   at(ended++).result = std::move(result);
+}
+
+Message Schedule::lookBack(uint64_t call) const {
+  assert(call < calls && calls - call <= log.size());
+  return {call, entryOf(call).choices, 0, 0, 0, {}, {}};
 }
 
 /// Sets the delay, by the largest lag of all ranks.

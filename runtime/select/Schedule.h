@@ -2,14 +2,19 @@
 // The log of one rank of a communicator (docs/selection.md, "Agreement"): the calls at which the rank begins exchanges
 // of measured times, and the calls at which it applies them. The caller makes these steps for each call, in this order:
 //
-//   while (schedule.isDue()) {                       // before the choice
+//   while (schedule.isDue()) { // before the choice
 //     wait until the exchange has ended; pass it to end(); return an error after an abort, or if error() is not empty
-//     schedule.apply([&](const Call &call, float sample) { selectors[call.context].add(call.bucket, call.arm, sample);
+//     schedule.apply([&](const Call &call, float sample, uint8_t flags) {
+//       if (call.isTimed)
+//         selectors[call.context].add(call.bucket, call.arm, sample);
 //     });
 //   }
 //   choice = selectors[context].choose(bucket);
 //   if (schedule.record({context, bucket, choice.arm, choice.isTimed})) // after the choice
-//     send schedule.begin(digest of the selectors), with the times of the calls in its range
+//     send schedule.begin(digest of the selectors), with the times and flags of the calls in its range
+//
+// When a communicator is created, its ranks exchange a Message with the digest of their selectors, and evaluate() names
+// the ranks that differ, because they have read other files. Otherwise, the first choices could differ.
 //
 // The steps depend only on the terms, the calls and the results of exchanges, which are identical on all ranks. Only
 // the lag in a message depends on when exchanges end on this rank. So a late exchange changes no choice.
@@ -47,7 +52,7 @@ inline constexpr Terms announcedTerms{1, 1, 1};
 /// A call in the log.
 struct Call {
   uint32_t context = 0, bucket = 0, arm = 0;
-  bool isTimed = true; ///< the selector takes its time
+  bool isTimed = true; ///< the selector wants its time
 };
 
 /// Not thread-safe. Only the constructor allocates.
@@ -67,8 +72,8 @@ public:
   /// Returns the error of the first exchange that is not applied; empty if it has none, or has not ended. The call for
   /// which it is due, and all later ones, must fail. It is the same call and the same error on all ranks.
   const std::string &error() const { return at(applied).result.error; }
-  /// Applies the first exchange that is not applied: calls `add(call, sample)` for each call of its range, in order.
-  /// The sample is noTime if it is missing. Requires isDue(), hasEnded() and no error().
+  /// Applies the first exchange that is not applied: calls `add(call, sample, flags)` for each call of its range, in
+  /// order. The sample is noTime if it is missing. Requires isDue(), hasEnded() and no error().
   template <typename Add>
   void apply(Add add);
 
@@ -79,11 +84,21 @@ public:
   /// Takes the result of the first exchange that has not ended on this rank.
   void end(Exchange result);
 
+  /// Returns a message that has only the digest of all choices up to and including a call, which must be one of the
+  /// last `mostDelay` calls. If a call stalls because ranks have chosen different arms, evaluate() names these ranks:
+  /// the ranks exchange nextCall(), and then this message of the last call that all of them have in their logs.
+  Message lookBack(uint64_t call) const;
+
 private:
+  struct Entry {
+    Call call;
+    uint64_t choices = 0; ///< digest of all calls up to and including this one
+  };
   struct Pending {
     uint64_t due = 0;
     Exchange result; ///< `call` and `count` from the begin, the other fields from the end
   };
+  const Entry &entryOf(uint64_t call) const { return log[call % log.size()]; }
   Pending &at(uint64_t exchange) { return exchanges[exchange % exchanges.size()]; }
   const Pending &at(uint64_t exchange) const { return exchanges[exchange % exchanges.size()]; }
   void adapt(uint32_t lag);
@@ -94,7 +109,7 @@ private:
   uint64_t calls = 0;                         ///< in the log
   uint64_t choices = 0;                       ///< digest of all calls
   uint64_t begun = 0, ended = 0, applied = 0; ///< numbers of exchanges
-  std::vector<Call> log;                      ///< by call number, modulo its size
+  std::vector<Entry> log;                     ///< by call number, modulo its size
   std::vector<Pending> exchanges;             ///< by number, modulo its size
 };
 
@@ -102,8 +117,7 @@ template <typename Add>
 void Schedule::apply(Add add) {
   const Exchange &result = at(applied).result;
   for (uint32_t i = 0; i < result.count; ++i)
-    if (const Call &call = log[(result.call - result.count + i) % log.size()]; call.isTimed)
-      add(call, result.samples[i]);
+    add(entryOf(result.call - result.count + i).call, result.samples[i], result.flags[i]);
   ++applied;
   adapt(result.lag);
 }

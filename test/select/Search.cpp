@@ -166,8 +166,9 @@ private:
     error = schedule.error();
     if (!error.empty())
       return;
-    schedule.apply([this](const Call &call, float sample) {
-      chooser->add(call, sample);
+    schedule.apply([this](const Call &call, float sample, uint8_t) {
+      if (call.isTimed)
+        chooser->add(call, sample);
       samples += !std::isnan(sample);
     });
     ++exchanges;

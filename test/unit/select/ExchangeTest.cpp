@@ -17,7 +17,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// Messages that agree, by rank.
 std::vector<Message> makeMessages(size_t ranks) {
-  return std::vector<Message>(ranks, Message{112, 7, 9, 3, 2, {5, 6}});
+  return std::vector<Message>(ranks, Message{112, 7, 9, 3, 2, {5, 6}, {}});
 }
 
 Exchange evaluateAll(const std::vector<Message> &messages, Sample rule = Sample::Longest) {
@@ -47,6 +47,14 @@ TEST(Exchange, SamplesAreTheShortestOrTheLongestTimes) {
   EXPECT_EQ(longest.count, 2U);
   EXPECT_EQ(longest.lag, 40U);
   EXPECT_EQ(longest.error, "");
+}
+
+TEST(Exchange, HasTheFlagsOfAllRanks) {
+  std::vector<Message> messages = makeMessages(3);
+  messages[0].flags = {1, 0};
+  messages[2].flags = {4, 2, 8};
+  const Exchange exchange = evaluateAll(messages);
+  EXPECT_EQ(exchange.flags, (std::array<uint8_t, Message::mostTimes>{5, 2})); // the range has two calls
 }
 
 TEST(Exchange, ASampleIsMissingIfTheTimeOfARankIs) {

@@ -14,7 +14,7 @@ using namespace gc3::select;
 namespace {
 
 Exchange resultOf(const Message &message, uint32_t lag = 0, std::string error = "") {
-  Exchange result{message.call, lag, message.count, {}, std::move(error)};
+  Exchange result{message.call, lag, message.count, {}, {}, std::move(error)};
   for (uint32_t i = 0; i < message.count; ++i)
     result.samples[i] = static_cast<float>(message.call - message.count + i); // the number of the call
   return result;
@@ -39,7 +39,7 @@ struct Log {
     while (schedule.isDue()) {
       ASSERT_TRUE(schedule.hasEnded());
       applied.push_back({schedule.nextCall(), {}});
-      schedule.apply([&](const Call &call, float sample) {
+      schedule.apply([&](const Call &call, float sample, uint8_t) {
         EXPECT_EQ(static_cast<float>(call.bucket), sample);
         applied.back().calls.push_back(call.bucket);
       });
@@ -84,7 +84,7 @@ TEST(Schedule, ACallWaitsForTheExchangeThatIsDue) {
   EXPECT_FALSE(schedule.hasEnded());
   schedule.end(resultOf(message));
   EXPECT_TRUE(schedule.hasEnded());
-  schedule.apply([](const Call &, float) {});
+  schedule.apply([](const Call &, float, uint8_t) {});
   EXPECT_FALSE(schedule.isDue());
 }
 
@@ -142,17 +142,44 @@ TEST(Schedule, MessagesHaveTheLagOfThisRank) {
   EXPECT_EQ(slow.begun[4].lag, 14U); // the exchange of call 0 has ended
 }
 
-TEST(Schedule, OnlyTimedCallsHaveSamples) {
+TEST(Schedule, CallsHaveTheirFlags) {
   Schedule schedule({2, 3, 3});
   for (uint32_t i = 0; i < 5; ++i) {
     if (schedule.isDue())
-      schedule.apply([](const Call &, float) {});
-    if (schedule.record({0, i, 0, i != 1}))
-      schedule.end(resultOf(schedule.begin(0)));
+      schedule.apply([](const Call &, float, uint8_t) {});
+    if (schedule.record({0, i, 0, i != 1})) {
+      Exchange result = resultOf(schedule.begin(0));
+      result.flags = {3, 4};
+      schedule.end(result);
+    }
   }
-  std::vector<uint32_t> calls;
-  schedule.apply([&](const Call &call, float) { calls.push_back(call.bucket); });
-  EXPECT_EQ(calls, std::vector<uint32_t>{0});
+  std::vector<uint32_t> values;
+  schedule.apply([&](const Call &call, float, uint8_t flags) {
+    values.insert(values.end(), {call.bucket, uint32_t(call.isTimed), flags});
+  });
+  EXPECT_EQ(values, (std::vector<uint32_t>{0, 1, 3, 1, 0, 4}));
+}
+
+TEST(Schedule, LookingBackNamesTheRankThatChoseAnotherArm) {
+  std::vector<Schedule> ranks(3, Schedule(streamTerms));
+  for (uint32_t i = 0; i < 60; ++i)
+    for (uint32_t r = 0; r < 3; ++r)
+      if (i < 40 + 10 * r) { // ranks have enqueued different numbers of calls when a call stalls
+        const uint32_t arm = r == 1 && i == 30 ? 2 : 0;
+        if (ranks[r].record({0, 0, arm}))
+          ranks[r].begin(0);
+      }
+  for (uint64_t call : {29, 39}) {
+    std::vector<Message> messages;
+    for (const Schedule &rank : ranks)
+      messages.push_back(rank.lookBack(call));
+    const Message *pointers[] = {&messages[0], &messages[1], &messages[2]};
+    EXPECT_EQ(evaluate(pointers, Sample::Longest).error,
+              call == 29
+                  ? ""
+                  : "online selection, call 39: the calls or choices of rank 1 differ from those of the other 2; "
+                    "check that all ranks make the same calls, and their memory");
+  }
 }
 
 TEST(Schedule, AnErrorBelongsToItsExchange) {
@@ -164,7 +191,7 @@ TEST(Schedule, AnErrorBelongsToItsExchange) {
   schedule.end(resultOf(first));
   schedule.end(resultOf(second, 0, "rank 1 differs"));
   EXPECT_EQ(schedule.error(), ""); // call 2 is as on the other ranks
-  schedule.apply([](const Call &, float) {});
+  schedule.apply([](const Call &, float, uint8_t) {});
   EXPECT_EQ(schedule.error(), "rank 1 differs");
   EXPECT_FALSE(schedule.isDue()); // it is due for call 3
 }
@@ -194,7 +221,7 @@ TEST(Schedule, AllocatesNothingAfterItsConstruction) {
   const uint64_t before = countAllocations();
   for (uint32_t i = 0; i < 10000; ++i) {
     while (schedule.isDue())
-      schedule.apply([&](const Call &, float sample) { sum += sample; });
+      schedule.apply([&](const Call &, float sample, uint8_t) { sum += sample; });
     if (schedule.record({0, 0, i % 3})) {
       message = schedule.begin(1);
       message.times.fill(2);
