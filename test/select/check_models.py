@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_models.py [--deep] [--jobs N] [--page FILE [--update]]: checks the models of the agreement with Spin.
 
-Checks agreement.pml and announcements.pml, and their mutants. A model must hold in all of its states; each mutant must
+Checks agreement.pml, announcements.pml, communicators.pml, and their mutants. A model must hold in all of its states; each mutant must
 break the property that the table names. Prints a table in Markdown: the states that the checker stores, and the depth
 that it reaches. --deep checks longer runs. --page compares the table with the one in FILE; --update writes it there.
 Exits with 77 if Spin or a C compiler is missing.
@@ -27,7 +27,7 @@ HEAD = ["| model or mutant | calls | result | states | depth |", "| --- | --- | 
 CHOICES, CALLS, WAITS, FAULTS = "ranks choose differently", "ranks apply at different calls", "ranks wait forever", \
     "ranks choose after the error"
 RAN = "ranks run different choices"
-ASSERTIONS = {CHOICES: r"\(choice\[|faulty==", CALLS: r"\(due\[k\]==0", WAITS: r"stalled&& !", FAULTS: r"firstWrong==",
+ASSERTIONS = {CHOICES: r"\(choice\[|faulty==", CALLS: r"\(due\[k\]==0", WAITS: r"stalled&& !|ended\[", FAULTS: r"firstWrong==",
               RAN: r"\(running\["}
 
 
@@ -40,7 +40,7 @@ class Case(NamedTuple):
     breaks: str = ""  # the property; empty: the model holds
 
 
-A, H = "agreement", "announcements"
+A, H, C = "agreement", "announcements", "communicators"
 CASES = [
     Case("streams", A, (), 10, 12),
     Case("streams; stalls, an abort", A, ("STALLS",), 5, 6),
@@ -48,6 +48,7 @@ CASES = [
     Case("host", H, (), 6, 8),
     Case("host; stalls, an abort", H, ("STALLS",), 4, 5),
     Case("host; a fault", H, ("FAULT",), 5, 6),
+    Case("two communicators", C, (), 3, 3),
     Case("streams: applies an exchange at its arrival", A, ("AT_ARRIVAL",), 6, 6, CHOICES),
     Case("streams: does not wait for a late exchange", A, ("NO_WAIT",), 6, 6, CHOICES),
     Case("streams: skips a late exchange", A, ("SKIP_LATE",), 6, 6, CHOICES),
@@ -61,6 +62,7 @@ CASES = [
     Case("host: has one announcement instead of two", H, ("ONE_SLOT",), 6, 6, WAITS),
     Case("host: an abort does not end waits", H, ("NO_ABORT", "STALLS"), 4, 4, WAITS),
     Case("host: does not compare choices", H, ("IGNORE_CHOICE", "FAULT"), 6, 6, RAN),
+    Case("two communicators: a rank takes part in one exchange at a time", C, ("SERIAL",), 3, 3, WAITS),
 ]
 
 
