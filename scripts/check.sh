@@ -28,7 +28,7 @@ if [ $deep = no ]; then
 else
   run_tests asan-ubsan -E '^browser'
 fi
-run_tests tsan -R '^unit\.(element|transfers|bundle|api|run|trace|fake-nccl|call-lines|nccl-front)-test$' # only the runtime has threads
+run_tests tsan -R '^unit\.(element|transfers|bundle|api|run|trace|fake-nccl|call-lines|nccl-front|agreement)-test$' # only the runtime has threads
 build tsan comm-test nccl-api-test gc3-run
 step tsan-comm "a race between threads of communicators" build/tsan/test/comm/comm-test \
   --gtest_filter='-Comm.*:CommNetwork.CallsLeave*:CommNetwork.RanksMay*:CommNetwork.ARankOn*:CommSplit.RanksMay*:UserWindows.*:Switch*' # emulated kernels take minutes
@@ -80,5 +80,6 @@ fi
 step deep-mutation "the log has the mutant" bash test/mutation/run.sh $gc3c build/release/test/mutation/mutation-table "$root" \
   --mutants 60 --random 600
 step deep-fuzz "build/asan-ubsan/test/fuzz/findings has the input" bash test/fuzz/run.sh --seconds 300
+step deep-select-model "the log has the model" python3 test/select/check_models.py --deep
 step deep-tsan-comm "a race between threads of communicators" build/tsan/test/comm/comm-test
 step deep-comm-mutants "the log has the mutants that no test notices" python3 test/comm/mutants.py build/release
