@@ -96,7 +96,7 @@ gc3_allow(GC3Import GC3IR GC3Bundle)
 gc3_runtime_stays_apart("${PROJECT_SOURCE_DIR}/runtime")
 
 gc3_allow(GC3Log)
-gc3_allow(GC3Select)
+gc3_allow(GC3Select GC3Common)
 gc3_allow(GC3Bundle GC3Common)
 gc3_allow(GC3Trace GC3Log)
 gc3_allow(GC3Core GC3Bundle GC3Trace GC3Log GC3Select)

@@ -165,6 +165,16 @@ static uint32_t largestMessage(const Program &program) {
   return largest;
 }
 
+using StoredTimes = flatbuffers::Offset<flatbuffers::Vector<const fbs::TimePoint *>>;
+
+/// Writes the times. Returns null if there are none.
+static StoredTimes storeTimes(flatbuffers::FlatBufferBuilder &builder, const std::vector<TimePoint> &times) {
+  std::vector<fbs::TimePoint> points;
+  for (const TimePoint &time : times)
+    points.emplace_back(time.bytes, time.microseconds);
+  return points.empty() ? StoredTimes() : builder.CreateVectorOfStructs(points);
+}
+
 static flatbuffers::Offset<fbs::Program> manifestEntry(flatbuffers::FlatBufferBuilder &builder,
                                                        const emit::VerifiedProgram &verified, uint64_t sum) {
   const Program &program = *verified.program;
@@ -173,6 +183,7 @@ static flatbuffers::Offset<fbs::Program> manifestEntry(flatbuffers::FlatBufferBu
   auto collective = builder.CreateString(info.collective.name);
   auto form = builder.CreateString(info.collective.form());
   auto scratch = builder.CreateVectorOfStrings(info.scratchNames);
+  auto times = storeTimes(builder, verified.times);
   fbs::ProgramBuilder entry(builder);
   entry.add_name(name);
   entry.add_collective(collective);
@@ -194,16 +205,31 @@ static flatbuffers::Offset<fbs::Program> manifestEntry(flatbuffers::FlatBufferBu
   entry.add_whole_slots(verified.wholeSlots);
   entry.add_form(form);
   entry.add_meaning(meaningOf(info.collective));
+  entry.add_times(times);
   return entry.Finish();
 }
 
+static std::vector<flatbuffers::Offset<fbs::Baseline>> storeBaselines(flatbuffers::FlatBufferBuilder &builder,
+                                                                      const std::vector<Baseline> &baselines) {
+  std::vector<flatbuffers::Offset<fbs::Baseline>> stored;
+  for (const Baseline &baseline : baselines) {
+    auto form = builder.CreateString(baseline.form);
+    auto times = storeTimes(builder, baseline.times);
+    stored.push_back(fbs::CreateBaseline(builder, form, baseline.ranks, times));
+  }
+  return stored;
+}
+
 static void manifestSection(flatbuffers::FlatBufferBuilder &builder, const std::vector<emit::VerifiedProgram> &programs,
-                            const Body &body, const std::string &producer) {
+                            const Body &body, const std::string &producer, const std::vector<Baseline> &baselines) {
   std::vector<flatbuffers::Offset<fbs::Program>> entries;
   for (uint32_t i = 0; i != programs.size(); ++i)
     entries.push_back(manifestEntry(builder, programs[i], body.digest(i)));
   auto list = builder.CreateVector(entries);
-  builder.Finish(fbs::CreateManifest(builder, builder.CreateString(producer), list), bundle::manifestIdentifier);
+  auto stored = baselines.empty() ? flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fbs::Baseline>>>()
+                                  : builder.CreateVector(storeBaselines(builder, baselines));
+  builder.Finish(fbs::CreateManifest(builder, builder.CreateString(producer), list, stored),
+                 bundle::manifestIdentifier);
 }
 
 /// Returns slightly more than the size of the file, so that the buffer need not grow.
@@ -223,7 +249,8 @@ static size_t expectedSize(const std::vector<emit::VerifiedProgram> &programs) {
   return size;
 }
 
-std::string gc3::emit::writeBundle(const std::vector<VerifiedProgram> &programs, const std::string &producer) {
+std::string gc3::emit::writeBundle(const std::vector<VerifiedProgram> &programs, const std::string &producer,
+                                   const std::vector<Baseline> &baselines) {
   Body body(expectedSize(programs));
   flatbuffers::FlatBufferBuilder builder;
   for (uint32_t i = 0; i != programs.size(); ++i) {
@@ -237,6 +264,6 @@ std::string gc3::emit::writeBundle(const std::vector<VerifiedProgram> &programs,
     }
     builder.Clear();
   }
-  manifestSection(builder, programs, body, producer);
+  manifestSection(builder, programs, body, producer, baselines);
   return std::move(body).file(builder);
 }

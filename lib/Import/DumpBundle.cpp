@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints a bundle: its dispatch table, and every program as GC3-IR text.
 #include "BundleReader.h"
+#include "bundle/Times.h"
 #include "gc3/IR/Print.h"
 #include "gc3/Support/Quantity.h"
 #include "gc3/Support/Utf8.h"
@@ -24,6 +25,19 @@ static std::string proof(uint32_t verified) {
   return text.empty() ? "not proven" : text;
 }
 
+/// Prints the number of times, the first and the last one.
+static void printTimes(llvm::raw_ostream &out, std::span<const fbs::TimePoint> times) {
+  const auto print = [&](const fbs::TimePoint &point) {
+    out << llvm::format("%.4g us at ", point.microseconds()) << quantity(point.bytes(), "byte");
+  };
+  print(times.front());
+  if (times.size() == 1)
+    return;
+  out << " to ";
+  print(times.back());
+  out << " (" << quantity(times.size(), "time") << ")";
+}
+
 static void printTable(llvm::raw_ostream &out, const bundle::BundleFile &file) {
   out << "bundle by " << visible(file.manifest().producer()->str()) << ", " << file.bytes().size() << " bytes, "
       << quantity(file.programCount(), "program") << '\n';
@@ -38,8 +52,17 @@ static void printTable(llvm::raw_ostream &out, const bundle::BundleFile &file) {
     out << " bytes: " << program.name()->str() << (program.in_place() ? ", in place" : "")
         << (program.whole_slots() ? ", whole slots" : "") << ", slots " << program.min_fifo_slots() << " to "
         << program.fifo_slots() << ", " << proof(program.verified()) << ", digest "
-        << llvm::format_hex(program.digest(), 18) << '\n';
+        << llvm::format_hex(program.digest(), 18);
+    if (const auto times = bundle::pointsOf(program.times()); !times.empty())
+      printTimes(out << ", ", times);
+    out << '\n';
   }
+  if (file.manifest().baselines())
+    for (const fbs::Baseline *baseline : *file.manifest().baselines()) {
+      out << "NCCL for " << baseline->form()->str() << " on " << baseline->ranks() << " ranks: ";
+      printTimes(out, bundle::pointsOf(baseline->times()));
+      out << '\n';
+    }
 }
 
 imports::BundleProblem gc3::imports::dumpBundle(llvm::raw_ostream &out, const std::string &path,

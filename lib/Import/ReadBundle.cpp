@@ -2,6 +2,7 @@
 // Converts a bundle to IR. The loader has checked each section. This file checks what the readers of texts guarantee in
 // addition: names are words, buffers fit the budget and their shapes, and postconditions refer to existing chunks.
 #include "BundleReader.h"
+#include "bundle/Times.h"
 #include "gc3/Common/CollectiveForm.h"
 #include "gc3/Common/StandardCollective.h"
 #include "gc3/Support/Quantity.h"
@@ -186,6 +187,13 @@ BundleProblem BundleReader::read() {
   return {};
 }
 
+static std::vector<TimePoint> timesOf(const fbs::Program &stored) {
+  std::vector<TimePoint> times;
+  for (const fbs::TimePoint &point : bundle::pointsOf(stored.times()))
+    times.push_back({point.bytes(), point.microseconds()});
+  return times;
+}
+
 BundleProblem gc3::imports::readBundle(llvm::StringRef bytes, const ReadOptions &options,
                                        std::vector<BundledProgram> &programs) {
   const auto opened = bundle::BundleFile::openMemory(bytes.data(), bytes.size());
@@ -199,7 +207,7 @@ BundleProblem gc3::imports::readBundle(llvm::StringRef bytes, const ReadOptions 
     const fbs::Program &stored = file.program(i);
     programs.push_back({std::move(reader.program), stored.verified(), stored.min_fifo_slots(), stored.whole_slots(),
                         stored.in_place(), stored.contributions(), stored.max_count(),
-                        stored.form() ? stored.form()->str() : std::string(), stored.meaning()});
+                        stored.form() ? stored.form()->str() : std::string(), stored.meaning(), timesOf(stored)});
   }
   return {};
 }

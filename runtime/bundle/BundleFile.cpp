@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <new>
+#include <set>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -185,6 +186,20 @@ BundleStatus BundleFile::checkManifest() {
                                             "': its collective has malformed arguments, or no meaning");
     if (std::string problem = validateProgram(program(i)); !problem.empty())
       return fail(BundleError::Invalid, "invalid bundle: program '" + program(i).name()->str() + "': " + problem);
+  }
+  return checkBaselines();
+}
+
+BundleStatus BundleFile::checkBaselines() const {
+  const auto *baselines = manifestTable->baselines();
+  std::set<std::pair<std::string_view, uint32_t>> known;
+  for (uint32_t i = 0; baselines && i < baselines->size(); ++i) {
+    const fbs::Baseline &baseline = *baselines->Get(i);
+    std::string problem = validateBaseline(baseline);
+    if (problem.empty() && !known.emplace(baseline.form()->string_view(), baseline.ranks()).second)
+      problem = "an earlier one is for the same collective and ranks";
+    if (!problem.empty())
+      return fail(BundleError::Invalid, "invalid bundle: baseline " + std::to_string(i) + ": " + problem);
   }
   return {};
 }

@@ -90,6 +90,7 @@ private:
   BundleStatus checkHeader();
   BundleStatus checkTable() const;
   BundleStatus checkManifest();
+  BundleStatus checkBaselines() const;
   BundleStatus checkOrder();
   BundleStatus checkSection(const SectionEntry &entry, const std::string &name) const;
   std::span<const std::byte> sectionBytes(const SectionEntry &entry) const;

@@ -3,17 +3,21 @@
 // numbers uses 64 bits.
 #include "bundle/Validate.h"
 
+#include "bundle/Times.h"
 #include "gc3/Common/CollectiveForm.h"
 #include "gc3/Common/Opcode.h"
 #include "gc3/Common/StandardCollective.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 namespace gc3::bundle {
 
 using namespace common;
 
 static_assert(sizeof(fbs::Instruction) == 24 && alignof(fbs::Instruction) == 4);
+static_assert(sizeof(fbs::TimePoint) == 16);
 static_assert(sizeof(fbs::Wait) == 8 && sizeof(fbs::ThreadBlock) == 20 && sizeof(fbs::Run) == 20);
 
 namespace {
@@ -187,11 +191,14 @@ private:
 
 } // namespace
 
-static bool isName(const flatbuffers::String *text) {
+static bool isWord(std::string_view name) {
   auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  std::string_view name = text ? text->string_view() : std::string_view();
   return !name.empty() && isLetter(name[0]) &&
          std::all_of(name.begin(), name.end(), [&](char c) { return isLetter(c) || (c >= '0' && c <= '9'); });
+}
+
+static bool isName(const flatbuffers::String *text) {
+  return text && isWord(text->string_view());
 }
 
 bool hasNames(const fbs::Program &program) {
@@ -200,13 +207,42 @@ bool hasNames(const fbs::Program &program) {
          (!scratch || std::all_of(scratch->begin(), scratch->end(), isName));
 }
 
+/// Returns the parts of a stored form, or nothing if a compiler would write it in another way.
+static std::optional<common::CollectiveForm> wholeForm(std::string_view text) {
+  auto form = common::CollectiveForm::parse(text);
+  return form && form->isWhole() && form->text() == text ? form : std::nullopt;
+}
+
 bool hasForm(const fbs::Program &program) {
   if (!program.form())
     return true;
   const std::string_view collective = program.collective()->string_view();
-  const auto form = common::CollectiveForm::parse(program.form()->string_view());
-  return form && (program.meaning() != 0 || common::findStandard(collective)) && form->name == collective &&
-         form->isWhole() && form->text() == program.form()->string_view();
+  const auto form = wholeForm(program.form()->string_view());
+  return form && (program.meaning() != 0 || common::findStandard(collective)) && form->name == collective;
+}
+
+static std::string validateTimes(std::span<const fbs::TimePoint> times) {
+  for (size_t i = 0; i < times.size(); ++i) {
+    if (times[i].bytes() == 0)
+      return "time " + str(i) + " is for 0 bytes";
+    if (i > 0 && times[i].bytes() <= times[i - 1].bytes())
+      return "time " + str(i) + " is for " + str(times[i].bytes()) + " bytes, time " + str(i - 1) + " for " +
+             str(times[i - 1].bytes());
+    if (!std::isfinite(times[i].microseconds()) || times[i].microseconds() <= 0)
+      return "time " + str(i) + " is not finite and above 0";
+  }
+  return {};
+}
+
+std::string validateBaseline(const fbs::Baseline &baseline) {
+  const auto form = wholeForm(baseline.form()->string_view());
+  if (!form || !isWord(form->name))
+    return "its collective is malformed";
+  if (baseline.ranks() == 0)
+    return "0 ranks";
+  if (baseline.times()->size() == 0)
+    return "no times";
+  return validateTimes(pointsOf(baseline.times()));
 }
 
 std::string validateProgram(const fbs::Program &program) {
@@ -225,7 +261,7 @@ std::string validateProgram(const fbs::Program &program) {
     return str(program.scratch_names()->size()) + " scratch buffers, at most " + str(maxScratchBuffers) + " fit";
   if (program.min_fifo_slots() == 0 || program.fifo_slots() < program.min_fifo_slots())
     return "proven with " + str(program.fifo_slots()) + " FIFO slots, needs " + str(program.min_fifo_slots());
-  return {};
+  return validateTimes(pointsOf(program.times()));
 }
 
 std::string validateRank(const fbs::Program &program, const RankView &view) {

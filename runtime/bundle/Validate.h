@@ -18,8 +18,11 @@ bool hasNames(const fbs::Program &program);
 /// the collective must have a meaning unless it is standard.
 bool hasForm(const fbs::Program &program);
 
-/// Checks the counts and limits of a program's entry in the manifest.
+/// Checks the counts, limits and times of a program's entry in the manifest.
 std::string validateProgram(const fbs::Program &program);
+
+/// Checks NCCL's times for a collective.
+std::string validateBaseline(const fbs::Baseline &baseline);
 
 /// Checks one rank alone: opcodes, buffers, ranges, peers, waits, alias.
 std::string validateRank(const fbs::Program &program, const RankView &view);

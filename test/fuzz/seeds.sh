@@ -6,7 +6,7 @@ set -euo pipefail
 gc3c=$1 seeds=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 rm -rf "$seeds"
-mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml,read-results,read-topology}
+mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml,read-results,read-topology,read-tune-file}
 
 # add FUZZER NAME: adds the standard input to the seeds, unless it has more than 6000 bytes. In a long seed, most
 # mutations change nothing relevant.
@@ -34,6 +34,18 @@ EOF
 add fuzz-read-results table.txt <<'EOF'
 # allreduce on 8 ranks
   1024  256  float  sum  -1  5.25  0.2  0.3  0  -  -  -  -  ring
+EOF
+
+add fuzz-read-tune-file learned.txt <<'EOF'
+gc3-learned 1
+machine host, 2 processors
+bundle 0x0123456789abcdef
+context ranks=8 hosts=1 type=4B inplace=1 allreduce
+12 ring 60 35.5 0.04 1764217377
+12 nccl 3 41 0 1764217377
+context ranks=8 hosts=2 type=2B inplace=0 shift(n = 4, by = 1)
+# a comment
+63 tree/LL 1 1e+09 2 0
 EOF
 
 grep -oE "'[a-z_]+'|'[^' a-z]{1,3}'" "$root/grammar/GC3.g4" | sort -u | sed "s/\\\\/\\\\\\\\/g;s/\"/\\\\\"/g;s/'\(.*\)'/\"\1\"/" >"$seeds/fuzz-source.dict"

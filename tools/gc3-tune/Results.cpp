@@ -4,6 +4,7 @@
 #include "gc3/Emit/Bundle.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include <cmath>
 
 namespace gc3::tune {
 
@@ -26,21 +27,39 @@ void nameServings(const Candidates &candidates, std::vector<Contest> &contests) 
     }
 }
 
+/// Returns the times of a candidate, or of the baseline, at the sizes at which it can run.
+static std::vector<ir::TimePoint> timesOf(const Contest &contest, uint32_t candidate) {
+  std::vector<ir::TimePoint> times;
+  for (uint32_t size = 0; size < contest.table.sizes; ++size)
+    if (const double time = contest.table.at(candidate, size);
+        std::isfinite(time) && time > 0 && contest.sizes[size] > 0)
+      times.push_back({contest.sizes[size], time});
+  return times;
+}
+
 std::string bundleOf(const Candidates &candidates, const std::vector<Contest> &contests) {
   std::vector<ir::Program> programs;
   std::vector<const verify::Verdict *> verdicts;
-  for (const Contest &contest : contests)
+  std::vector<std::vector<ir::TimePoint>> times;
+  std::vector<ir::Baseline> baselines;
+  for (const Contest &contest : contests) {
+    if (!contest.table.baseline.empty())
+      if (auto points = timesOf(contest, TimeTable::Baseline); !points.empty())
+        baselines.push_back({contest.label, contest.ranks, std::move(points)});
     for (const Serving &serving : contest.servings) {
       if (serving.candidate == TimeTable::Baseline)
         continue;
       const Candidate &candidate = candidates.all()[contest.candidates[serving.candidate]];
       programs.push_back(renamed(candidate.program, serving.name, serving.minBytes, serving.maxBytes));
       verdicts.push_back(&candidate.verdict);
+      times.push_back(timesOf(contest, serving.candidate));
     }
+  }
   std::vector<emit::VerifiedProgram> verified;
   for (size_t i = 0; i < programs.size(); ++i)
-    verified.push_back({&programs[i], verdicts[i]->proven, verdicts[i]->minSlots, verdicts[i]->wholeSlots});
-  return emit::writeBundle(verified, driver::version());
+    verified.push_back(
+        {&programs[i], verdicts[i]->proven, verdicts[i]->minSlots, verdicts[i]->wholeSlots, std::move(times[i])});
+  return emit::writeBundle(verified, driver::version(), baselines);
 }
 
 std::string nameOf(const Candidates &candidates, const Contest &contest, uint32_t candidate) {

@@ -18,7 +18,8 @@ void nameServings(const Candidates &candidates, std::vector<Contest> &contests);
 /// Returns the name of a candidate of the contest, or "nccl" for the baseline.
 std::string nameOf(const Candidates &candidates, const Contest &contest, uint32_t candidate);
 
-/// Returns the bytes of the bundle with the chosen programs.
+/// Returns the bytes of the bundle with the chosen programs. It has their times at all sizes of the table, and the
+/// baseline's.
 std::string bundleOf(const Candidates &candidates, const std::vector<Contest> &contests);
 
 /// Prints a row for each size, the ranges, and the candidates that were dropped.

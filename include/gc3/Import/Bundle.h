@@ -5,6 +5,7 @@
 
 #include "gc3/IR/GC3IR.h"
 #include "gc3/IR/Read.h"
+#include "gc3/IR/Times.h"
 #include <string>
 
 namespace llvm {
@@ -22,8 +23,9 @@ struct BundledProgram {
   bool inPlace = false;
   uint32_t contributions = 0;
   uint32_t maxCount = 0;
-  std::string form;     ///< empty in bundles before version 1.1
-  uint64_t meaning = 0; ///< ir::meaningOf; 0 for standard collectives, and in bundles before version 1.1
+  std::string form;                 ///< empty in bundles before version 1.1
+  uint64_t meaning = 0;             ///< ir::meaningOf; 0 for standard collectives, and in bundles before version 1.1
+  std::vector<ir::TimePoint> times; ///< empty: unknown
 };
 
 /// The fault of a bundle. `message` is empty if there is none.

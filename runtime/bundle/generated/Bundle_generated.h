@@ -31,8 +31,13 @@ struct Run;
 struct Check;
 struct CheckBuilder;
 
+struct TimePoint;
+
 struct Program;
 struct ProgramBuilder;
+
+struct Baseline;
+struct BaselineBuilder;
 
 struct Manifest;
 struct ManifestBuilder;
@@ -277,6 +282,30 @@ FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(4) Run FLATBUFFERS_FINAL_CLASS {
   }
 };
 FLATBUFFERS_STRUCT_END(Run, 20);
+
+/// The time of a call, predicted or measured when the bundle was made.
+FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(8) TimePoint FLATBUFFERS_FINAL_CLASS {
+ private:
+  uint64_t bytes_;
+  double microseconds_;
+
+ public:
+  TimePoint()
+      : bytes_(0),
+        microseconds_(0) {
+  }
+  TimePoint(uint64_t _bytes, double _microseconds)
+      : bytes_(flatbuffers::EndianScalar(_bytes)),
+        microseconds_(flatbuffers::EndianScalar(_microseconds)) {
+  }
+  uint64_t bytes() const {
+    return flatbuffers::EndianScalar(bytes_);
+  }
+  double microseconds() const {
+    return flatbuffers::EndianScalar(microseconds_);
+  }
+};
+FLATBUFFERS_STRUCT_END(TimePoint, 16);
 
 /// One rank's part of a program. Section kind 3, one per program and rank.
 struct RankProgram FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
@@ -578,7 +607,8 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_DIGEST = 36,
     VT_WHOLE_SLOTS = 38,
     VT_FORM = 40,
-    VT_MEANING = 42
+    VT_MEANING = 42,
+    VT_TIMES = 44
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -640,6 +670,9 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint64_t meaning() const {
     return GetField<uint64_t>(VT_MEANING, 0);
   }
+  const flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *> *times() const {
+    return GetPointer<const flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *> *>(VT_TIMES);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_NAME) &&
@@ -667,6 +700,8 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_FORM) &&
            verifier.VerifyString(form()) &&
            VerifyField<uint64_t>(verifier, VT_MEANING, 8) &&
+           VerifyOffset(verifier, VT_TIMES) &&
+           verifier.VerifyVector(times()) &&
            verifier.EndTable();
   }
 };
@@ -735,6 +770,9 @@ struct ProgramBuilder {
   void add_meaning(uint64_t meaning) {
     fbb_.AddElement<uint64_t>(Program::VT_MEANING, meaning, 0);
   }
+  void add_times(flatbuffers::Offset<flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *>> times) {
+    fbb_.AddOffset(Program::VT_TIMES, times);
+  }
   explicit ProgramBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -769,12 +807,14 @@ inline flatbuffers::Offset<Program> CreateProgram(
     uint64_t digest = 0,
     bool whole_slots = true,
     flatbuffers::Offset<flatbuffers::String> form = 0,
-    uint64_t meaning = 0) {
+    uint64_t meaning = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *>> times = 0) {
   ProgramBuilder builder_(_fbb);
   builder_.add_meaning(meaning);
   builder_.add_digest(digest);
   builder_.add_max_bytes(max_bytes);
   builder_.add_min_bytes(min_bytes);
+  builder_.add_times(times);
   builder_.add_form(form);
   builder_.add_verified(verified);
   builder_.add_min_fifo_slots(min_fifo_slots);
@@ -815,11 +855,13 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
     uint64_t digest = 0,
     bool whole_slots = true,
     const char *form = nullptr,
-    uint64_t meaning = 0) {
+    uint64_t meaning = 0,
+    const std::vector<gc3::bundle::fbs::TimePoint> *times = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto collective__ = collective ? _fbb.CreateString(collective) : 0;
   auto scratch_names__ = scratch_names ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*scratch_names) : 0;
   auto form__ = form ? _fbb.CreateString(form) : 0;
+  auto times__ = times ? _fbb.CreateVectorOfStructs<gc3::bundle::fbs::TimePoint>(*times) : 0;
   return gc3::bundle::fbs::CreateProgram(
       _fbb,
       name__,
@@ -841,7 +883,88 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
       digest,
       whole_slots,
       form__,
-      meaning);
+      meaning,
+      times__);
+}
+
+/// NCCL's times for a collective.
+struct Baseline FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef BaselineBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_FORM = 4,
+    VT_RANKS = 6,
+    VT_TIMES = 8
+  };
+  const flatbuffers::String *form() const {
+    return GetPointer<const flatbuffers::String *>(VT_FORM);
+  }
+  uint32_t ranks() const {
+    return GetField<uint32_t>(VT_RANKS, 0);
+  }
+  const flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *> *times() const {
+    return GetPointer<const flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *> *>(VT_TIMES);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyOffsetRequired(verifier, VT_FORM) &&
+           verifier.VerifyString(form()) &&
+           VerifyField<uint32_t>(verifier, VT_RANKS, 4) &&
+           VerifyOffsetRequired(verifier, VT_TIMES) &&
+           verifier.VerifyVector(times()) &&
+           verifier.EndTable();
+  }
+};
+
+struct BaselineBuilder {
+  typedef Baseline Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_form(flatbuffers::Offset<flatbuffers::String> form) {
+    fbb_.AddOffset(Baseline::VT_FORM, form);
+  }
+  void add_ranks(uint32_t ranks) {
+    fbb_.AddElement<uint32_t>(Baseline::VT_RANKS, ranks, 0);
+  }
+  void add_times(flatbuffers::Offset<flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *>> times) {
+    fbb_.AddOffset(Baseline::VT_TIMES, times);
+  }
+  explicit BaselineBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Baseline> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Baseline>(end);
+    fbb_.Required(o, Baseline::VT_FORM);
+    fbb_.Required(o, Baseline::VT_TIMES);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Baseline> CreateBaseline(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> form = 0,
+    uint32_t ranks = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *>> times = 0) {
+  BaselineBuilder builder_(_fbb);
+  builder_.add_times(times);
+  builder_.add_ranks(ranks);
+  builder_.add_form(form);
+  return builder_.Finish();
+}
+
+inline flatbuffers::Offset<Baseline> CreateBaselineDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    const char *form = nullptr,
+    uint32_t ranks = 0,
+    const std::vector<gc3::bundle::fbs::TimePoint> *times = nullptr) {
+  auto form__ = form ? _fbb.CreateString(form) : 0;
+  auto times__ = times ? _fbb.CreateVectorOfStructs<gc3::bundle::fbs::TimePoint>(*times) : 0;
+  return gc3::bundle::fbs::CreateBaseline(
+      _fbb,
+      form__,
+      ranks,
+      times__);
 }
 
 /// Section kind 1. A bundle has exactly one, as its first section.
@@ -849,13 +972,17 @@ struct Manifest FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef ManifestBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_PRODUCER = 4,
-    VT_PROGRAMS = 6
+    VT_PROGRAMS = 6,
+    VT_BASELINES = 8
   };
   const flatbuffers::String *producer() const {
     return GetPointer<const flatbuffers::String *>(VT_PRODUCER);
   }
   const flatbuffers::Vector<flatbuffers::Offset<gc3::bundle::fbs::Program>> *programs() const {
     return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<gc3::bundle::fbs::Program>> *>(VT_PROGRAMS);
+  }
+  const flatbuffers::Vector<flatbuffers::Offset<gc3::bundle::fbs::Baseline>> *baselines() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<gc3::bundle::fbs::Baseline>> *>(VT_BASELINES);
   }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
@@ -864,6 +991,9 @@ struct Manifest FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_PROGRAMS) &&
            verifier.VerifyVector(programs()) &&
            verifier.VerifyVectorOfTables(programs()) &&
+           VerifyOffset(verifier, VT_BASELINES) &&
+           verifier.VerifyVector(baselines()) &&
+           verifier.VerifyVectorOfTables(baselines()) &&
            verifier.EndTable();
   }
 };
@@ -877,6 +1007,9 @@ struct ManifestBuilder {
   }
   void add_programs(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gc3::bundle::fbs::Program>>> programs) {
     fbb_.AddOffset(Manifest::VT_PROGRAMS, programs);
+  }
+  void add_baselines(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gc3::bundle::fbs::Baseline>>> baselines) {
+    fbb_.AddOffset(Manifest::VT_BASELINES, baselines);
   }
   explicit ManifestBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
@@ -893,8 +1026,10 @@ struct ManifestBuilder {
 inline flatbuffers::Offset<Manifest> CreateManifest(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> producer = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gc3::bundle::fbs::Program>>> programs = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gc3::bundle::fbs::Program>>> programs = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gc3::bundle::fbs::Baseline>>> baselines = 0) {
   ManifestBuilder builder_(_fbb);
+  builder_.add_baselines(baselines);
   builder_.add_programs(programs);
   builder_.add_producer(producer);
   return builder_.Finish();
@@ -903,13 +1038,16 @@ inline flatbuffers::Offset<Manifest> CreateManifest(
 inline flatbuffers::Offset<Manifest> CreateManifestDirect(
     flatbuffers::FlatBufferBuilder &_fbb,
     const char *producer = nullptr,
-    const std::vector<flatbuffers::Offset<gc3::bundle::fbs::Program>> *programs = nullptr) {
+    const std::vector<flatbuffers::Offset<gc3::bundle::fbs::Program>> *programs = nullptr,
+    const std::vector<flatbuffers::Offset<gc3::bundle::fbs::Baseline>> *baselines = nullptr) {
   auto producer__ = producer ? _fbb.CreateString(producer) : 0;
   auto programs__ = programs ? _fbb.CreateVector<flatbuffers::Offset<gc3::bundle::fbs::Program>>(*programs) : 0;
+  auto baselines__ = baselines ? _fbb.CreateVector<flatbuffers::Offset<gc3::bundle::fbs::Baseline>>(*baselines) : 0;
   return gc3::bundle::fbs::CreateManifest(
       _fbb,
       producer__,
-      programs__);
+      programs__,
+      baselines__);
 }
 
 }  // namespace fbs

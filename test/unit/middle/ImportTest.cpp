@@ -133,6 +133,8 @@ TEST(Import, bundledProgramsComeBack) {
     ir::Program program = compile(test::randomProgram(random, {.maxRanks = 1 + i % 7, .operations = 3 + i % 60}));
     verify::Verdict verdict = verify::verify(program, {});
     emit::VerifiedProgram verified{&program, verdict.proven, verdict.minSlots, verdict.wholeSlots};
+    for (uint64_t point = 0; point != i % 3; ++point)
+      verified.times.push_back({i + point + 1, 0.5 * i});
     std::string bytes = emit::writeBundle({verified}, "test");
     std::vector<imports::BundledProgram> read;
     ASSERT_EQ(imports::readBundle(bytes, {}, read).message, "");
@@ -142,7 +144,8 @@ TEST(Import, bundledProgramsComeBack) {
     EXPECT_EQ(own.verified, verdict.proven);
     EXPECT_EQ(own.minSlots, verdict.minSlots);
     EXPECT_EQ(own.wholeSlots, verdict.wholeSlots);
-    EXPECT_EQ(emit::writeBundle({{&own.program, own.verified, own.minSlots, own.wholeSlots}}, "test"), bytes);
+    EXPECT_EQ(emit::writeBundle({{&own.program, own.verified, own.minSlots, own.wholeSlots, own.times}}, "test"),
+              bytes);
   }
 }
 

@@ -70,7 +70,8 @@ std::string checkSection(const ProgramSpec &program, const Edits &edits) {
   return finished(builder);
 }
 
-std::string manifestSection(const std::vector<ProgramSpec> &programs, const std::vector<uint64_t> &digests) {
+std::string manifestSection(const std::vector<ProgramSpec> &programs, const std::vector<uint64_t> &digests,
+                            const std::vector<BaselineSpec> &baselines) {
   FlatBufferBuilder builder;
   std::vector<flatbuffers::Offset<fbs::Program>> tables;
   for (size_t i = 0; i < programs.size(); ++i) {
@@ -80,9 +81,15 @@ std::string manifestSection(const std::vector<ProgramSpec> &programs, const std:
                                         p.minBytes, p.maxBytes, p.inputChunks, p.outputChunks, p.subdivision,
                                         p.maxCount, builder.CreateVectorOfStrings(p.scratchNames), p.contributions,
                                         p.inPlace, p.fifoSlots, p.minFifoSlots, p.verified, digests[i], p.wholeSlots,
-                                        p.form.empty() ? 0 : builder.CreateString(p.form), p.meaning));
+                                        p.form.empty() ? 0 : builder.CreateString(p.form), p.meaning,
+                                        p.times.empty() ? 0 : builder.CreateVectorOfStructs(p.times)));
   }
-  auto root = fbs::CreateManifest(builder, builder.CreateString("test"), builder.CreateVector(tables));
+  std::vector<flatbuffers::Offset<fbs::Baseline>> lists;
+  for (const BaselineSpec &baseline : baselines)
+    lists.push_back(fbs::CreateBaseline(builder, builder.CreateString(baseline.form), baseline.ranks,
+                                        builder.CreateVectorOfStructs(baseline.times)));
+  auto root = fbs::CreateManifest(builder, builder.CreateString("test"), builder.CreateVector(tables),
+                                  lists.empty() ? 0 : builder.CreateVector(lists));
   builder.Finish(root, manifestIdentifier);
   return finished(builder);
 }
@@ -93,7 +100,8 @@ SectionEntry entryOf(SectionKind kind, uint32_t program, uint32_t rank, const st
 
 } // namespace
 
-std::string buildBundle(const std::vector<ProgramSpec> &programs, const Edits &edits) {
+std::string buildBundle(const std::vector<ProgramSpec> &programs, const Edits &edits,
+                        const std::vector<BaselineSpec> &baselines) {
   std::vector<SectionEntry> table(1);
   std::vector<std::string> contents(1);
   std::vector<uint64_t> digests;
@@ -107,7 +115,7 @@ std::string buildBundle(const std::vector<ProgramSpec> &programs, const Edits &e
     }
     digests.push_back(programDigest(&table[first], table.size() - first));
   }
-  contents[0] = manifestSection(programs, digests);
+  contents[0] = manifestSection(programs, digests, baselines);
   table[0] = entryOf(SectionKind::Manifest, 0, 0, contents[0]);
 
   std::string file(sizeof(FileHeader) + table.size() * sizeof(SectionEntry), '\0');

@@ -73,6 +73,14 @@ struct ProgramSpec {
   std::vector<std::vector<Value>> outputs{}; ///< postcondition, by rank and output chunk
   std::string form{};                        ///< empty: the bundle is older than version 1.1
   uint64_t meaning = 0;
+  std::vector<bundle::fbs::TimePoint> times{}; ///< empty: the bundle has none, as before version 1.2
+};
+
+/// An entry of Manifest.baselines.
+struct BaselineSpec {
+  std::string form;
+  uint32_t ranks = 0;
+  std::vector<bundle::fbs::TimePoint> times;
 };
 
 /// The contents of a rank's section, in the format of the bundle.
@@ -94,8 +102,9 @@ struct Edits {
   std::function<void(CheckParts &)> check = [](CheckParts &) {};
 };
 
-/// Returns the bytes of a bundle with these programs.
-std::string buildBundle(const std::vector<ProgramSpec> &programs, const Edits &edits = {});
+/// Returns the bytes of a bundle with these programs and NCCL's times.
+std::string buildBundle(const std::vector<ProgramSpec> &programs, const Edits &edits = {},
+                        const std::vector<BaselineSpec> &baselines = {});
 
 /// Header and section table of a bundle.
 struct ContainerParts {

@@ -14,7 +14,9 @@ using namespace gc3::test;
 namespace {
 
 std::string smallBundle() {
-  return buildBundle({ringAllReduce(2, true), plainRingAllReduce(2)});
+  ProgramSpec timed = plainRingAllReduce(2);
+  timed.times = {{1024, 3.5}, {2048, 4}};
+  return buildBundle({ringAllReduce(2, true), timed}, {}, {{"allreduce", 2, {{1024, 5}}}});
 }
 
 } // namespace
