@@ -6,7 +6,7 @@ set -euo pipefail
 gc3c=$1 seeds=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 rm -rf "$seeds"
-mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml,read-results,read-topology}
+mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml,read-results,read-table,read-topology}
 
 # add FUZZER NAME: adds the standard input to the seeds, unless it has more than 6000 bytes. In a long seed, most
 # mutations change nothing relevant.
@@ -34,6 +34,16 @@ EOF
 add fuzz-read-results table.txt <<'EOF'
 # allreduce on 8 ranks
   1024  256  float  sum  -1  5.25  0.2  0.3  0  -  -  -  -  ring
+EOF
+
+add fuzz-read-table rows.txt <<'EOF'
+gc3-nccl-table 1
+# collective ranks nodes bucket algorithm protocol channels microseconds
+allreduce 8 1 10 tree ll - 12.5
+allreduce 8 1 10 ring ll128 4 ?
+reduce_scatter 16 2 20 nvls simple - 1e3
+gc3-nccl-table 1
+broadcast 2 1 63 pat simple 64 0.5
 EOF
 
 grep -oE "'[a-z_]+'|'[^' a-z]{1,3}'" "$root/grammar/GC3.g4" | sort -u | sed "s/\\\\/\\\\\\\\/g;s/\"/\\\\\"/g;s/'\(.*\)'/\"\1\"/" >"$seeds/fuzz-source.dict"
