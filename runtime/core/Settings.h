@@ -31,6 +31,7 @@ enum class Setting : uint8_t {
   Trace,
   AllowUnproven,
   TunerTable,
+  TunerTimes,
   NcclGraphMixing, ///< a setting of NCCL, which gc3 reads, too
 };
 inline constexpr size_t settingCount = static_cast<size_t>(Setting::NcclGraphMixing) + 1;

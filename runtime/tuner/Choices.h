@@ -35,8 +35,8 @@ private:
 };
 
 /// Returns the first of the arms that NCCL can use, after making its cost the lowest: it gets the lowest cost of the
-/// table, and all entries that were not above it get the next larger number. So NCCL's comparisons with other ways to
-/// run the call, which are not in the table, do not change. Returns null if NCCL can use no arm. Does not return arms
+/// table, and all entries that were not above it get the next larger number. So the time that
+/// ncclGroupSimulateEnd returns is still an estimate of NCCL. Returns null if NCCL can use no arm. Does not return arms
 /// that cost NCCL more than 128 times its best: NCCL multiplies costs by 1024 to avoid a loss of precision.
 const Arm *prefer(std::span<const Arm> arms, const CostTable &table);
 

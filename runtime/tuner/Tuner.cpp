@@ -2,30 +2,32 @@
 #include "tuner/Tuner.h"
 
 #include "bundle/Container.h"
+#include "tuner/LogLine.h"
 
+#include <array>
 #include <cinttypes>
+#include <cstdio>
 
 namespace gc3::tuner {
 
-// A macro, because the logger is variadic.
-#define GC3_LOG(level, format, ...)                                                                                    \
-  if (logger)                                                                                                          \
-  logger(abi::level, abi::logInit | abi::logTuning, __FILE__, __LINE__, "gc3: " format, __VA_ARGS__)
-
-Tuner::Tuner(const std::string &path, size_t ranks, size_t nodes, abi::Logger logger) {
+Choices readChoices(const std::string &path, uint32_t ranks, uint32_t nodes, abi::Logger logger) {
   if (path.empty()) {
-    GC3_LOG(LogInfo, "%s", "NCCL chooses algorithms, because GC3_TUNER_TABLE is not set");
-    return;
+    logLine(logger, abi::LogInfo, "NCCL chooses algorithms, because GC3_TUNER_TABLE is not set");
+    return {};
   }
   std::string text;
   std::vector<Row> rows;
   if (const std::string problem = readTable(path, text, rows); !problem.empty()) {
-    GC3_LOG(LogWarn, "NCCL chooses algorithms, because GC3_TUNER_TABLE can't be used: %s", problem.c_str());
-    return;
+    logLine(logger, abi::LogWarn, "NCCL chooses algorithms, because GC3_TUNER_TABLE can't be used: " + problem);
+    return {};
   }
-  choices = Choices(rows, static_cast<uint32_t>(ranks), static_cast<uint32_t>(nodes));
-  GC3_LOG(LogInfo, "%s has %u rows for this communicator (ranks: %zu, nodes: %zu); digest %016" PRIx64, path.c_str(),
-          choices.count(), ranks, nodes, bundle::checksum(text.data(), text.size()));
+  Choices choices(rows, ranks, nodes);
+  std::array<char, 17> digest{};
+  std::snprintf(digest.data(), digest.size(), "%016" PRIx64, bundle::checksum(text.data(), text.size()));
+  logLine(logger, abi::LogInfo,
+          path + " has " + std::to_string(choices.count()) + " rows for this communicator (ranks: " +
+              std::to_string(ranks) + ", nodes: " + std::to_string(nodes) + "); digest " + digest.data());
+  return choices;
 }
 
 void Tuner::choose(int collective, uint64_t bytes, const CostTable &costs, int &channels) const {

@@ -9,18 +9,20 @@
 
 namespace gc3::tuner {
 
+/// Reads the table at `path`, and logs the result. Returns no arms if `path` is empty or the table is not valid.
+/// `logger` can be null.
+Choices readChoices(const std::string &path, uint32_t ranks, uint32_t nodes, abi::Logger logger);
+
 class Tuner {
 public:
-  /// Reads the table at `path` and logs the result with `logger`, which can be null. If `path` is empty or the table is
-  /// not valid, the tuner has no arms.
-  Tuner(const std::string &path, size_t ranks, size_t nodes, abi::Logger logger);
+  explicit Tuner(Choices choices) : choices(std::move(choices)) {}
 
-  /// Makes the cost of an arm of the table the lowest, and sets `channels` if the arm has a number. Changes nothing if
-  /// the table has no arm for the call that NCCL can use. Thread-safe.
+  /// Makes the cost of an arm the lowest, and sets `channels` if the arm has a number. Changes nothing if there is no
+  /// arm for the call that NCCL can use. Thread-safe.
   void choose(int collective, uint64_t bytes, const CostTable &costs, int &channels) const;
 
 private:
-  Choices choices;
+  const Choices choices;
 };
 
 } // namespace gc3::tuner

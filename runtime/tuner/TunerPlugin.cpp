@@ -14,7 +14,8 @@ constexpr const char *pluginName = "gc3";
 
 void *create(size_t ranks, size_t nodes, abi::Logger logger) {
   try {
-    return new Tuner(core::settings().text(core::Setting::TunerTable), ranks, nodes, logger);
+    return new Tuner(readChoices(core::settings().text(core::Setting::TunerTable), static_cast<uint32_t>(ranks),
+                                 static_cast<uint32_t>(nodes), logger));
   } catch (const std::exception &) { // out of memory
     return nullptr;
   }

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
-#include <utility>
 
 namespace gc3::test {
 
@@ -21,22 +20,8 @@ using Costs = float[algorithmCount][protocolCount];
 
 std::atomic<bool> isLogging{true};
 
-void log(int level, unsigned long subsystems, const char *, int, const char *format, ...) {
-  if (!isLogging)
-    return;
-  std::va_list values;
-  va_start(values, format);
-  std::printf("%s %#lx: ", level == LogWarn ? "WARN" : "INFO", subsystems);
-  std::vprintf(format, values);
-  std::printf("\n");
-  va_end(values);
-}
-
-/// Ends the process if a plugin returns an error: NCCL would fail the application's call.
-void demandSuccess(Result result, const char *function) {
-  if (result == Result::Success)
-    return;
-  std::fprintf(stderr, "load-tuner: %s failed\n", function);
+[[noreturn]] void fail(const std::string &text) {
+  std::fprintf(stderr, "load-tuner: %s\n", text.c_str());
   std::exit(1);
 }
 
@@ -59,52 +44,59 @@ std::string nameOf(int algorithm, int protocol, char between) {
 
 } // namespace
 
+void log(int level, unsigned long subsystems, const char *, int, const char *format, ...) {
+  if (!isLogging)
+    return;
+  std::va_list values;
+  va_start(values, format);
+  std::printf("%s %#lx: ", level == LogWarn ? "WARN" : "INFO", subsystems);
+  std::vprintf(format, values);
+  std::printf("\n");
+  va_end(values);
+}
+
 void setLogging(bool isOn) {
   isLogging = isOn;
 }
 
-std::optional<TunerPlugin> TunerPlugin::open(const std::string &path, const std::string &nccl, std::string &error) {
-  TunerPlugin plugin;
-  plugin.file = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!plugin.file) {
-    error = dlerror();
-    return {};
-  }
-  const int newest = nccl == "2.27" ? 4 : nccl == "2.28" || nccl == "2.29" ? 5 : 6;
-  for (int version = newest; version >= 2 && plugin.found.empty(); --version) {
-    const std::string symbol = "ncclTunerPlugin_v" + std::to_string(version);
-    const void *address = dlsym(plugin.file, symbol.c_str());
-    if (!address)
-      continue;
-    plugin.found = symbol;
-    if (version == 6)
-      plugin.v6 = static_cast<const TunerV6 *>(address);
-    if (version == 5)
-      plugin.v5 = static_cast<const TunerV5 *>(address);
-    if (version == 4)
-      plugin.v4 = static_cast<const TunerV4 *>(address);
-  }
-  if (!plugin.v4 && !plugin.v5 && !plugin.v6) {
-    error = path + " has no tuner plugin that NCCL " + nccl + " and this program know";
-    return {};
-  }
-  return plugin;
+void demandSuccess(Result result, const char *function) {
+  if (result != Result::Success)
+    fail(std::string(function) + " failed");
 }
 
-TunerPlugin::TunerPlugin(TunerPlugin &&other) noexcept
-    : file(std::exchange(other.file, nullptr)), found(std::move(other.found)), v4(other.v4), v5(other.v5),
-      v6(other.v6) {}
-
-TunerPlugin::~TunerPlugin() {
-  if (file)
-    dlclose(file);
+PluginFile::PluginFile(const std::string &path) : file(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  if (!file)
+    fail(dlerror());
 }
 
-const char *TunerPlugin::name() const {
+PluginFile::~PluginFile() {
+  dlclose(file);
+}
+
+int PluginFile::find(const std::string &prefix, int newest, const void *&address) const {
+  for (int version = newest; version > 0; --version)
+    if (address = dlsym(file, (prefix + std::to_string(version)).c_str()); address)
+      return version;
+  return 0;
+}
+
+Tuner::Tuner(const PluginFile &file, const std::string &nccl) {
+  const void *address = nullptr;
+  const int newest = nccl == "2.27" ? 4 : nccl == "2.28" || nccl == "2.29" ? 5 : nccl == "later" ? 7 : 6;
+  found = file.find("ncclTunerPlugin_v", newest, address);
+  switch (found) {
+  case 4: v4 = static_cast<const TunerV4 *>(address); break;
+  case 5: v5 = static_cast<const TunerV5 *>(address); break;
+  case 6: v6 = static_cast<const TunerV6 *>(address); break;
+  default: fail("there is no tuner plugin for NCCL " + nccl);
+  }
+}
+
+const char *Tuner::name() const {
   return v6 ? v6->name : v5 ? v5->name : v4->name;
 }
 
-void *TunerPlugin::init(size_t ranks, size_t nodes) const {
+void *Tuner::init(size_t ranks, size_t nodes) const {
   void *context = nullptr;
   if (v4)
     demandSuccess(v4->init(ranks, nodes, log, &context), "init");
@@ -113,16 +105,21 @@ void *TunerPlugin::init(size_t ranks, size_t nodes) const {
   return context;
 }
 
-GetCollInfo TunerPlugin::getCollInfo() const {
+GetCollInfo Tuner::getCollInfo() const {
   return v6 ? v6->getCollInfo : v5 ? v5->getCollInfo : v4->getCollInfo;
 }
 
-void TunerPlugin::finalize(void *context) const {
+void Tuner::finalize(void *context) const {
   demandSuccess((v6 ? v6->finalize : v5 ? v5->finalize : v4->destroy)(context), "finalize");
 }
 
-std::string Communicator::run(const std::string &collective, uint64_t bytes,
-                              const std::vector<std::string> &without) const {
+std::string Choice::text() const {
+  return collective + " " + std::to_string(bytes) + ": " + nameOf(algorithm, protocol, ' ') +
+         (channels == 0 ? "" : " on " + std::to_string(channels) + " channels");
+}
+
+Choice Communicator::choose(const std::string &collective, uint64_t bytes,
+                            const std::vector<std::string> &without) const {
   Costs costs;
   fillCosts(collective, bytes, costs);
   for (int algorithm = 0; algorithm < algorithmCount; ++algorithm)
@@ -130,17 +127,18 @@ std::string Communicator::run(const std::string &collective, uint64_t bytes,
       if (std::find(without.begin(), without.end(), nameOf(algorithm, protocol, '/')) != without.end())
         costs[algorithm][protocol] = ignored;
   const auto *name = std::find(std::begin(tuner::collectiveNames), std::end(tuner::collectiveNames), collective);
-  int channels = 0;
-  demandSuccess(plugin.getCollInfo()(context, static_cast<int>(name - tuner::collectiveNames), bytes, 1,
-                                     reinterpret_cast<float **>(costs), algorithmCount, protocolCount, 0, &channels),
+  Choice choice{collective, bytes};
+  demandSuccess(tuner.getCollInfo()(context, static_cast<int>(name - tuner::collectiveNames), bytes, 1,
+                                    reinterpret_cast<float **>(costs), algorithmCount, protocolCount, 0,
+                                    &choice.channels),
                 "getCollInfo");
-  int chosen = -1;
+  int best = -1;
   const float *all = &costs[0][0];
   for (int i = 0; i < algorithmCount * protocolCount; ++i)
-    if (all[i] != ignored && all[i] >= 0 && (chosen < 0 || all[i] < all[chosen]))
-      chosen = i;
-  return collective + " " + std::to_string(bytes) + ": " + nameOf(chosen / protocolCount, chosen % protocolCount, ' ') +
-         (channels == 0 ? "" : " on " + std::to_string(channels) + " channels");
+    if (all[i] != ignored && all[i] >= 0 && (best < 0 || all[i] < all[best]))
+      best = i;
+  choice.algorithm = best / protocolCount, choice.protocol = best % protocolCount;
+  return choice;
 }
 
 } // namespace gc3::test

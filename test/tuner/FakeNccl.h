@@ -12,30 +12,42 @@
 
 namespace gc3::test {
 
-/// Whether log() prints. At the beginning it does.
+/// NCCL's logger. Prints a line unless setLogging(false) was called.
+void log(int level, unsigned long subsystems, const char *file, int line, const char *format, ...);
 void setLogging(bool isOn);
+/// Ends the process if a plugin returns an error: NCCL would fail the application's call.
+void demandSuccess(tuner::abi::Result result, const char *function);
 
-class TunerPlugin {
+/// A plugin's file. NCCL closes it after its last communicator.
+class PluginFile {
 public:
-  /// Opens the file, and looks up the versions that this version of NCCL knows, from the newest to the oldest. Returns
-  /// nothing and sets `error` if there is none.
-  static std::optional<TunerPlugin> open(const std::string &path, const std::string &nccl, std::string &error);
-  TunerPlugin(TunerPlugin &&other) noexcept;
-  TunerPlugin(const TunerPlugin &) = delete;
-  TunerPlugin &operator=(const TunerPlugin &) = delete;
-  /// Closes the file, as NCCL does after its last communicator.
-  ~TunerPlugin();
+  /// Opens the file. Ends the process if there is none.
+  explicit PluginFile(const std::string &path);
+  PluginFile(const PluginFile &) = delete;
+  PluginFile &operator=(const PluginFile &) = delete;
+  ~PluginFile();
 
-  const std::string &symbol() const { return found; }
+  /// Looks up PREFIXn for n from `newest` down to 1. Returns the first n that exists, and its address, or 0.
+  int find(const std::string &prefix, int newest, const void *&address) const;
+
+private:
+  void *file;
+};
+
+/// A tuner plugin.
+class Tuner {
+public:
+  /// Ends the process if the file has no version that this version of NCCL and this program know.
+  Tuner(const PluginFile &file, const std::string &nccl);
+
+  int version() const { return found; }
   const char *name() const;
   void *init(size_t ranks, size_t nodes) const;
   tuner::abi::GetCollInfo getCollInfo() const;
   void finalize(void *context) const;
 
 private:
-  TunerPlugin() = default;
-  void *file = nullptr;
-  std::string found;
+  int found = 0;
   const tuner::abi::TunerV4 *v4 = nullptr;
   const tuner::abi::TunerV5 *v5 = nullptr;
   const tuner::abi::TunerV6 *v6 = nullptr;
@@ -45,20 +57,29 @@ struct Shape {
   size_t ranks = 0, nodes = 0;
 };
 
+/// What NCCL runs for a call.
+struct Choice {
+  std::string collective;
+  uint64_t bytes = 0;
+  int algorithm = 0, protocol = 0;
+  int channels = 0; ///< 0: NCCL's number
+
+  /// Returns "COLLECTIVE BYTES: ALGORITHM PROTOCOL", and " on N channels".
+  std::string text() const;
+};
+
 class Communicator {
 public:
-  Communicator(const TunerPlugin &plugin, const Shape &shape)
-      : plugin(plugin), context(plugin.init(shape.ranks, shape.nodes)) {}
+  Communicator(const Tuner &tuner, const Shape &shape) : tuner(tuner), context(tuner.init(shape.ranks, shape.nodes)) {}
   Communicator(const Communicator &) = delete;
   Communicator &operator=(const Communicator &) = delete;
-  ~Communicator() { plugin.finalize(context); }
+  ~Communicator() { tuner.finalize(context); }
 
-  /// Returns what NCCL runs for a call: "COLLECTIVE BYTES: ALGORITHM PROTOCOL", and " on N channels" if the plugin sets
-  /// their number. NCCL can't use the combinations "ALGORITHM/PROTOCOL" in `without`.
-  std::string run(const std::string &collective, uint64_t bytes, const std::vector<std::string> &without) const;
+  /// Chooses as NCCL does. NCCL can't use the combinations "ALGORITHM/PROTOCOL" in `without`.
+  Choice choose(const std::string &collective, uint64_t bytes, const std::vector<std::string> &without) const;
 
 private:
-  const TunerPlugin &plugin;
+  const Tuner &tuner;
   void *context;
 };
 
