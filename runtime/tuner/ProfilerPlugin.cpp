@@ -97,6 +97,7 @@ abi::Result finalizeProfiler(void *context) {
 
 } // namespace gc3::tuner
 
+// NOLINTBEGIN(readability-identifier-naming): these are NCCL's names
 extern "C" {
 extern const gc3::tuner::abi::ProfilerV4 ncclProfiler_v4;
 extern const gc3::tuner::abi::ProfilerV5 ncclProfiler_v5;
@@ -111,3 +112,4 @@ const gc3::tuner::abi::ProfilerV5 ncclProfiler_v6 = {gc3::tuner::profilerName,  
                                                      gc3::tuner::startEvent<uint64_t>, gc3::tuner::stopEvent,
                                                      gc3::tuner::recordState,          gc3::tuner::finalizeProfiler};
 }
+// NOLINTEND(readability-identifier-naming)

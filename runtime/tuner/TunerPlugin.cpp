@@ -49,6 +49,7 @@ abi::Result finalize(void *context) {
 
 } // namespace gc3::tuner
 
+// NOLINTBEGIN(readability-identifier-naming): these are NCCL's names
 extern "C" {
 extern const gc3::tuner::abi::TunerV4 ncclTunerPlugin_v4;
 extern const gc3::tuner::abi::TunerV5 ncclTunerPlugin_v5;
@@ -60,3 +61,4 @@ const gc3::tuner::abi::TunerV5 ncclTunerPlugin_v5 = {gc3::tuner::pluginName, gc3
 const gc3::tuner::abi::TunerV6 ncclTunerPlugin_v6 = {gc3::tuner::pluginName, gc3::tuner::initV5,
                                                      gc3::tuner::getCollInfo, gc3::tuner::finalize, nullptr};
 }
+// NOLINTEND(readability-identifier-naming)

@@ -50,7 +50,7 @@ std::string checkTable(const std::string &text, uint32_t &accepted) {
   const Choices choices(rows, rows.front().ranks, rows.front().nodes);
   for (const Row &row : rows)
     if (row.ranks == rows.front().ranks && row.nodes == rows.front().nodes)
-      if (const std::string problem = checkChoice(choices, row); !problem.empty())
+      if (std::string problem = checkChoice(choices, row); !problem.empty())
         return problem;
   return {};
 }

@@ -2,6 +2,7 @@
 #include "FakeNccl.h"
 #include "tuner/Table.h"
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
@@ -47,12 +48,12 @@ std::string nameOf(int algorithm, int protocol, char between) {
 void log(int level, unsigned long subsystems, const char *, int, const char *format, ...) {
   if (!isLogging)
     return;
-  std::va_list values;
+  std::array<char, 1000> text{};
+  va_list values;
   va_start(values, format);
-  std::printf("%s %#lx: ", level == LogWarn ? "WARN" : "INFO", subsystems);
-  std::vprintf(format, values);
-  std::printf("\n");
+  std::vsnprintf(text.data(), text.size(), format, values);
   va_end(values);
+  std::printf("%s %#lx: %s\n", level == LogWarn ? "WARN" : "INFO", subsystems, text.data());
 }
 
 void setLogging(bool isOn) {
