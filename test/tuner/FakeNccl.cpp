@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -119,6 +120,24 @@ std::string Choice::text() const {
          (channels == 0 ? "" : " on " + std::to_string(channels) + " channels");
 }
 
+void Communicator::ask(const std::string &collective, uint64_t bytes, float *costs, int &channels) const {
+  const auto *name = std::find(std::begin(tuner::collectiveNames), std::end(tuner::collectiveNames), collective);
+  demandSuccess(tuner.getCollInfo()(context, static_cast<int>(name - tuner::collectiveNames), bytes, 1,
+                                    reinterpret_cast<float **>(costs), algorithmCount, protocolCount, 0, &channels),
+                "getCollInfo");
+}
+
+double Communicator::timeOf(const Choice &choice) const {
+  constexpr int rounds = 1'000'000;
+  Costs costs;
+  fillCosts(choice.collective, choice.bytes, costs);
+  int channels = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < rounds; ++i)
+    ask(choice.collective, choice.bytes, &costs[0][0], channels);
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / rounds;
+}
+
 Choice Communicator::choose(const std::string &collective, uint64_t bytes,
                             const std::vector<std::string> &without) const {
   Costs costs;
@@ -127,12 +146,8 @@ Choice Communicator::choose(const std::string &collective, uint64_t bytes,
     for (int protocol = 0; protocol < protocolCount; ++protocol)
       if (std::find(without.begin(), without.end(), nameOf(algorithm, protocol, '/')) != without.end())
         costs[algorithm][protocol] = ignored;
-  const auto *name = std::find(std::begin(tuner::collectiveNames), std::end(tuner::collectiveNames), collective);
   Choice choice{collective, bytes};
-  demandSuccess(tuner.getCollInfo()(context, static_cast<int>(name - tuner::collectiveNames), bytes, 1,
-                                    reinterpret_cast<float **>(costs), algorithmCount, protocolCount, 0,
-                                    &choice.channels),
-                "getCollInfo");
+  ask(collective, bytes, &costs[0][0], choice.channels);
   int best = -1;
   const float *all = &costs[0][0];
   for (int i = 0; i < algorithmCount * protocolCount; ++i)

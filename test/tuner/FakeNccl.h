@@ -77,8 +77,13 @@ public:
 
   /// Chooses as NCCL does. NCCL can't use the combinations "ALGORITHM/PROTOCOL" in `without`.
   Choice choose(const std::string &collective, uint64_t bytes, const std::vector<std::string> &without) const;
+  /// Returns the time of getCollInfo for this call, in nanoseconds.
+  double timeOf(const Choice &choice) const;
 
 private:
+  /// Calls getCollInfo. `costs` has all algorithms and protocols.
+  void ask(const std::string &collective, uint64_t bytes, float *costs, int &channels) const;
+
   const Tuner &tuner;
   void *context;
 };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char *usage =
     "usage: load-tuner PLUGIN [--nccl=2.27|...|later] [--shape=RANKSxNODES]... [--without=ALGORITHM/PROTOCOL]... "
-    "[--threads=N] [--measure=CALLS] [--rank=N] COLLECTIVE:BYTES...\n";
+    "[--threads=N] [--measure=CALLS] [--rank=N] [--time] COLLECTIVE:BYTES...\n";
 
 struct Options {
   std::string plugin, nccl = "2.30";
@@ -22,6 +22,7 @@ struct Options {
   unsigned threads = 0;
   unsigned measure = 0; ///< 0: without the profiler
   int rank = 0;
+  bool isTimed = false; ///< print the time of a choice
 };
 
 Options parse(int argc, char **argv) {
@@ -41,6 +42,8 @@ Options parse(int argc, char **argv) {
       options.measure = static_cast<unsigned>(std::stoul(value));
     else if (word.starts_with("--rank="))
       options.rank = std::stoi(value);
+    else if (word == "--time")
+      options.isTimed = true;
     else if (options.plugin.empty())
       options.plugin = word;
     else
@@ -109,6 +112,8 @@ int main(int argc, char **argv) {
     std::printf("%zu ranks, nodes %zu\n", shape.ranks, shape.nodes);
     const std::vector<Choice> choices = choose(tuner, shape, options);
     std::fputs(expected.emplace_back(textOf(choices)).c_str(), stdout);
+    if (options.isTimed)
+      std::printf("getCollInfo takes %.0f ns\n", Communicator(tuner, shape).timeOf(choices.front()));
     if (options.measure != 0)
       measure(file, options, shape, choices);
   }
