@@ -1,6 +1,6 @@
 # Installs four components. Each is also a Debian package (GC3Package.cmake):
 #   runtime      the shared library, and the plugin that it opens for messages between nodes
-#   nccl         the NCCL interposers: libraries that applications load before NCCL, or in its place
+#   nccl         the NCCL interposers: libraries that applications load before NCCL, or in its place; NCCL's tuner plugin
 #   development  the header, the CMake package, pkg-config's file
 #   tools        gc3c, gc3-run, gc3-sim, gc3-synth, gc3-tune, manual pages, documentation
 # The CMake package still works if the installed tree is moved, and if the tools are missing.
@@ -20,8 +20,11 @@ if(TARGET gc3nccl-replacement)
   install(TARGETS gc3nccl-replacement LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/gc3" COMPONENT nccl NAMELINK_SKIP)
 endif()
 
-# The plugin works with only one version of NCCL, which it checks itself. The libraries in the parent folder open the
-# plugin (gin/Find.cpp).
+# NCCL opens the tuner plugin, by the name or the path in NCCL_TUNER_PLUGIN.
+install(TARGETS gc3tuner LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT nccl)
+
+# The plugin for GIN works with only one version of NCCL, which it checks itself. The libraries in the parent folder
+# open it (gin/Find.cpp).
 if(TARGET gc3gin)
   install(TARGETS gc3gin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/gc3" COMPONENT runtime)
 endif()

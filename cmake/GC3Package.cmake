@@ -35,7 +35,8 @@ set(CPACK_DEBIAN_NCCL_PACKAGE_NAME libgc3-nccl)
 set(CPACK_DEBIAN_NCCL_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_NCCL_DESCRIPTION "${PROJECT_DESCRIPTION} (in front of NCCL)
 Libraries that are loaded before NCCL, or in its place, and serve its
-collectives with programs of bundles. NCCL itself has to be there, too.")
+collectives with programs of bundles. NCCL itself has to be there, too.
+libgc3tuner.so is a plugin of NCCL, which chooses NCCL's own algorithms.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libgc3-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

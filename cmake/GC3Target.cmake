@@ -30,6 +30,14 @@ function(gc3_library target)
   gc3_configure(${target})
 endfunction()
 
+# Links the C++ library statically. Otherwise the library would load the system's C++ library into programs that have a
+# newer one, such as conda's Python.
+function(gc3_link_cxx_statically target)
+  if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+endfunction()
+
 function(gc3_executable target)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${target} ${ARG_SOURCES})

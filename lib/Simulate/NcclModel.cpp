@@ -199,17 +199,24 @@ std::string_view name(NcclAlgorithm algorithm) {
   return "";
 }
 
-std::optional<NcclChoice> chooseNccl(const NcclSystem &system, std::string_view collective, uint64_t bytes) {
+std::vector<NcclChoice> listNccl(const NcclSystem &system, std::string_view collective, uint64_t bytes) {
   if (!isNcclCollective(collective) || system.ranks < 2 || system.rings.channels == 0)
     return {};
   const NcclEstimate estimate(system, collective, bytes);
-  std::optional<NcclChoice> best;
+  std::vector<NcclChoice> all;
   for (const NcclAlgorithm algorithm : {NcclAlgorithm::Ring, NcclAlgorithm::Tree, NcclAlgorithm::Nvls,
                                         NcclAlgorithm::NvlsTree, NcclAlgorithm::SendRecv})
     for (const NcclProtocol protocol : {Simple, LL, LL128})
-      if (const double time = estimate.time(algorithm, protocol); time >= 0 && (!best || time < best->time))
-        best = {time, algorithm, protocol};
-  return best;
+      if (const double time = estimate.time(algorithm, protocol); time >= 0)
+        all.push_back({time, algorithm, protocol});
+  return all;
+}
+
+std::optional<NcclChoice> chooseNccl(const NcclSystem &system, std::string_view collective, uint64_t bytes) {
+  const std::vector<NcclChoice> all = listNccl(system, collective, bytes);
+  const auto best = std::min_element(all.begin(), all.end(),
+                                     [](const auto &left, const auto &right) { return left.time < right.time; });
+  return best == all.end() ? std::nullopt : std::optional(*best);
 }
 
 } // namespace gc3::simulate

@@ -30,6 +30,8 @@ enum class Setting : uint8_t {
   TimeoutMs,
   Trace,
   AllowUnproven,
+  TunerTable,
+  TunerTimes,
   NcclGraphMixing, ///< a setting of NCCL, which gc3 reads, too
 };
 inline constexpr size_t settingCount = static_cast<size_t>(Setting::NcclGraphMixing) + 1;
@@ -47,6 +49,7 @@ enum class Agreement : uint8_t {
 /// Libraries and tools that read a setting.
 enum class Reader : uint8_t {
   Front,     ///< libgc3nccl.so
+  Tuner,     ///< libgc3tuner.so
   Libraries, ///< libgc3.so, libgc3nccl.so
   All,       ///< libgc3.so, libgc3nccl.so, gc3-run
 };

@@ -6,7 +6,7 @@ set -euo pipefail
 gc3c=$1 seeds=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 rm -rf "$seeds"
-mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml,read-results,read-topology,read-tune-file}
+mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml,read-results,read-table,read-topology,read-tune-file}
 
 # add FUZZER NAME: adds the standard input to the seeds, unless it has more than 6000 bytes. In a long seed, most
 # mutations change nothing relevant.
@@ -46,6 +46,16 @@ context ranks=8 hosts=1 type=4B inplace=1 allreduce
 context ranks=8 hosts=2 type=2B inplace=0 shift(n = 4, by = 1)
 # a comment
 63 tree/LL 1 1e+09 2 0
+EOF
+
+add fuzz-read-table rows.txt <<'EOF'
+gc3-nccl-table 1
+# collective ranks nodes bucket algorithm protocol channels microseconds
+allreduce 8 1 10 tree ll - 12.5
+allreduce 8 1 10 ring ll128 4 ?
+reduce_scatter 16 2 20 nvls simple - 1e3
+gc3-nccl-table 1
+broadcast 2 1 63 pat simple 64 0.5
 EOF
 
 grep -oE "'[a-z_]+'|'[^' a-z]{1,3}'" "$root/grammar/GC3.g4" | sort -u | sed "s/\\\\/\\\\\\\\/g;s/\"/\\\\\"/g;s/'\(.*\)'/\"\1\"/" >"$seeds/fuzz-source.dict"

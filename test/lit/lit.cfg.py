@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests are .gc3, .gc3-ir, .inst-dag and .test files with RUN lines. The tools are in PATH, and %root is the source
-# tree.
+# Tests are .gc3, .gc3-ir, .inst-dag and .test files with RUN lines. The tools are in PATH, %root is the source tree,
+# and %tuner is libgc3tuner.so.
 import os
 import shutil
 
@@ -14,13 +14,14 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.gc3_test_output
 
 config.environment["PATH"] = os.pathsep.join(
-    [os.path.dirname(tool) for tool in (config.gc3c, config.gc3_run, config.gc3_sim, config.gc3_tune, config.gc3_synth) if tool]
+    [os.path.dirname(tool) for tool in (config.gc3c, config.gc3_run, config.gc3_sim, config.gc3_tune, config.gc3_synth, config.load_tuner) if tool]
     + [config.gc3_llvm_tools, config.environment["PATH"]]
 )
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.substitutions.append(("%root", config.gc3_source))
+config.substitutions.append(("%tuner", config.gc3_tuner))
 
 # Tests that require `optimised` have limits of time or memory. Builds with sanitizers can't keep these limits.
 if not config.gc3_sanitized:

@@ -76,6 +76,13 @@ def check_front(options):
     assert options.machine != "x86_64" or (library.parent / "gc3/libnccl.so.2").exists()
 
 
+def check_tuner(options):
+    """Checks that NCCL finds a tuner in the installed plugin, which is next to libgc3nccl.so."""
+    (library,) = options.prefix.rglob("libgc3tuner.so")
+    assert (library.parent / "libgc3nccl.so").exists(), library
+    assert "ncclTunerPlugin_v6" in run("nm", "-D", "--defined-only", library)
+
+
 def check_gin(options):
     """Checks that libgc3gin.so is where libgc3.so looks for it. A build without libgc3gin.so must not install it."""
     found = [path.relative_to(options.prefix) for path in options.prefix.rglob("libgc3gin.so")]
@@ -95,6 +102,7 @@ def test_install(options):
     if options.compiler:
         assert run(options.prefix / "bin/gc3c", "--version") == f"gc3c {version}"
     check_front(options)
+    check_tuner(options)
     check_gin(options)
     for path in options.prefix.rglob("*"):
         if path.suffix in (".cmake", ".pc"):
@@ -280,6 +288,7 @@ def test_deb(options):
 
     unpack(options, root, packages["libgc3-nccl"])
     check_front(options)
+    check_tuner(options)
     assert "shlibs" not in run("dpkg-deb", "--info", packages["libgc3-nccl"]), "nobody's NCCL comes from it"
 
     unpack(options, root, *packages.values())

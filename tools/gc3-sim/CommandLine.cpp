@@ -93,6 +93,11 @@ struct Table {
       "trace",
       cl::desc("Write when each instruction of the last row begins and ends, for chrome://tracing and Perfetto"),
       cl::value_desc("file"), cl::cat(output)};
+  cl::opt<std::string> ncclTable{
+      "nccl-table",
+      cl::desc("Write the times of NCCL's own cost model here, as a table for libgc3tuner.so; no FILE, and no other "
+               "prediction. The sizes are powers of 2; - is standard output"),
+      cl::value_desc("file"), cl::cat(output)};
   cl::opt<bool> quiet{"q", cl::desc("Print no table"), cl::cat(output)};
   cl::alias quietAlias{"quiet", cl::desc("Alias for -q"), cl::aliasopt(quiet), cl::cat(output)};
 };
@@ -137,6 +142,21 @@ bool checkOutputs(std::initializer_list<const cl::opt<std::string> *> files) {
   return true;
 }
 
+/// Returns true if an option requests something about the prediction of a FILE.
+bool predicts(const Table &table) {
+  return !table.baseline.empty() || table.criticalPath || table.resources || !table.json.empty() ||
+         !table.report.empty() || !table.trace.empty() || !table.program.empty();
+}
+
+/// Checks the options that --nccl-table can be combined with.
+bool checkNcclTable(const Table &table) {
+  if (!table.inputs.empty())
+    return reject("--nccl-table needs no FILE");
+  if (predicts(table) || !table.fit.empty() || !table.fitted.empty() || !table.fitConstants.empty())
+    return reject("--nccl-table can't be combined with options of predictions or of --fit");
+  return true;
+}
+
 /// Checks the options that depend on --fit.
 bool checkFit(const Table &table) {
   if (table.fit.empty()) {
@@ -147,18 +167,18 @@ bool checkFit(const Table &table) {
   const bool isComparison = table.fitConstants.size() == 1 && table.fitConstants[0] == "none";
   if (table.fitted.empty() != isComparison)
     return reject(isComparison ? "-o can't be combined with --fit-constants=none" : "--fit needs -o");
-  const bool predicts = !table.baseline.empty() || table.criticalPath || table.resources || !table.json.empty() ||
-                        !table.report.empty() || !table.trace.empty() || !table.program.empty();
-  return !predicts || reject("--fit can't be combined with options of predictions");
+  return !predicts(table) || reject("--fit can't be combined with options of predictions");
 }
 
 bool check(const Table &table) {
   if (table.listTopologies)
     return true;
-  if (table.inputs.empty())
+  if (table.inputs.empty() && table.ncclTable.empty())
     return reject("FILE is missing; see gc3-sim --help");
   if (table.topology.empty())
     return reject("--topology is missing; --list-topologies lists some");
+  if (!table.ncclTable.empty())
+    return checkNcclTable(table);
   if (table.factor < 2)
     return reject("-f must be at least 2, not " + std::to_string(table.factor));
   if (table.symmetry != "auto" && table.symmetry != "off")
@@ -199,6 +219,7 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
   line.useSymmetry = table.symmetry == "auto";
   line.criticalPath = table.criticalPath, line.resources = table.resources;
   line.json = table.json, line.trace = table.trace, line.report = table.report;
+  line.ncclTable = table.ncclTable;
   line.listTopologies = table.listTopologies, line.quiet = table.quiet;
   return line;
 }

@@ -28,6 +28,7 @@ struct CommandLine : CallOptions {
   std::string fit;                       ///< measured times; empty: gc3-sim predicts
   std::vector<std::string> fitConstants; ///< empty: all that the times determine. "none": no fit
   std::string output;                    ///< with `fit`: the topology; empty: not written
+  std::string ncclTable;                 ///< empty: none. Otherwise gc3-sim reads no input
   bool listTopologies = false, quiet = false;
 
   bool hasBaselineFile() const { return !baseline.empty() && baseline != "nccl"; }

@@ -3,6 +3,7 @@
 // results.
 #include "Calibration.h"
 #include "CommandLine.h"
+#include "NcclTable.h"
 #include "Output.h"
 #include "Programs.h"
 #include "ReadTopology.h"
@@ -121,6 +122,18 @@ static int predict(const CommandLine &line, const topology::Topology &topology) 
   return write(line, rows, fabric, trace);
 }
 
+static int writeNcclTable(const CommandLine &line, const topology::Topology &topology) {
+  std::string error;
+  const std::string text = ncclTableOf(topology, line, error);
+  if (!error.empty())
+    return fail(error);
+  if (isTopology(line, line.ncclTable))
+    return fail("'" + line.ncclTable + "' is the topology; write to another file");
+  if (std::optional<driver::WriteFailure> failure = driver::writeOutputs({{line.ncclTable, text}}))
+    return fail("cannot write '" + failure->path + "': " + failure->problem);
+  return 0;
+}
+
 static int perform(const CommandLine &line) {
   std::string error;
   const std::optional<topology::Topology> topology =
@@ -129,6 +142,8 @@ static int perform(const CommandLine &line) {
     return fail(error);
   if (const std::string warning = findInconsistentBeta(*topology); !warning.empty())
     llvm::errs() << "gc3-sim: warning: " << warning << '\n';
+  if (!line.ncclTable.empty())
+    return writeNcclTable(line, *topology);
   return line.fit.empty() ? predict(line, *topology) : calibrate(line, *topology);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace gc3::simulate {
 
@@ -41,17 +42,20 @@ struct NcclSystem {
 /// Returns NCCL's view of a topology. Linear in the links and in the ranks of switches.
 NcclSystem findNcclSystem(const topology::Topology &topology);
 
-/// The fastest of NCCL's algorithms and protocols.
+/// One of NCCL's algorithms, under one of its protocols.
 struct NcclChoice {
   double time = 0; ///< microseconds
   NcclAlgorithm algorithm = NcclAlgorithm::Ring;
   uint8_t protocol = 0; ///< index into topology::ProtocolNames
 };
 
-/// Returns NCCL's choice for a collective, by its name in gc3's standard library: "allreduce", "allgather",
-/// "reduce_scatter", "broadcast", "reduce" or "alltoall". `bytes` is the larger of one rank's input and output. Returns
-/// nothing for other collectives, for fewer than two ranks, and if NCCL finds no ring, because GPUs of a machine have
-/// no links or machines have no network cards. Constant time. Thread-safe.
+/// Returns the times of all algorithms and protocols that NCCL has for a collective, by its name in gc3's standard
+/// library: "allreduce", "allgather", "reduce_scatter", "broadcast", "reduce" or "alltoall". `bytes` is the larger of
+/// one rank's input and output. Returns nothing for other collectives, for fewer than two ranks, and if NCCL finds no
+/// ring, because GPUs of a machine have no links or machines have no network cards. Constant time. Thread-safe.
+std::vector<NcclChoice> listNccl(const NcclSystem &system, std::string_view collective, uint64_t bytes);
+
+/// Returns the fastest that listNccl() returns, or nothing.
 std::optional<NcclChoice> chooseNccl(const NcclSystem &system, std::string_view collective, uint64_t bytes);
 
 } // namespace gc3::simulate
