@@ -67,6 +67,7 @@ struct Topology {
 
   std::string name;
   std::string description;
+  std::string warning; ///< what the file that was read may lack; for the user, so printJson() leaves it out
   uint32_t ranks = 0;
   std::vector<Link> links;      ///< including those of expanded switches
   std::vector<Switch> switches; ///< the first expandedSwitches of them with their links and bounds
