@@ -212,6 +212,8 @@ bool Pipeline::writeCosts(llvm::raw_ostream &out) {
     session.diags.error(DiagId::BadTopology, {}, error);
     return false;
   }
+  if (!topology->warning.empty())
+    session.diags.warning(DiagId::BadTopology, {}, topology->warning);
   const simulate::Fabric fabric(*topology);
   for (const ir::Program &program : programs)
     if (const std::string problem = findMisfit(program, fabric); !problem.empty()) {

@@ -44,6 +44,8 @@ std::optional<topology::Topology> driver::readTopology(const std::string &name, 
       topology::parseFile((*file)->getBuffer().str(), llvm::sys::path::stem(inner).str(), error);
   if (topology && machines)
     topology = topology::repeated(*topology, *machines, error, switchLinks);
+  if (topology && !topology->warning.empty())
+    topology->warning = inner + ": " + topology->warning;
   error = inner + ": " + error;
   return topology;
 }

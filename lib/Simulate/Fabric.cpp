@@ -10,7 +10,17 @@
 namespace gc3::simulate {
 
 using topology::Link;
+using topology::LinkKind;
 using topology::Switch;
+
+/// How good a link or a switch is as the way between two ranks it joins; less is better. A network is for ranks that
+/// nothing else joins, even if its cards are faster.
+using Preference = std::pair<bool, double>;
+
+template <class LinkOrSwitch>
+static Preference preferenceOf(const LinkOrSwitch &way) {
+  return {way.kind == LinkKind::Network, way.beta};
+}
 
 /// Returns bytes per microsecond for a time in microseconds per million bytes. Returns a number above 0: a transfer at
 /// the rate 0 would never end.
@@ -48,7 +58,7 @@ void Fabric::addLinks() {
   }
   std::stable_sort(linkOrder.begin(), linkOrder.end(), [&](uint32_t a, uint32_t b) {
     const Link &left = whole.links[a], &right = whole.links[b];
-    return std::tuple(left.from, left.to, left.beta) < std::tuple(right.from, right.to, right.beta);
+    return std::tuple(left.from, left.to, preferenceOf(left)) < std::tuple(right.from, right.to, preferenceOf(right));
   });
 }
 
@@ -143,15 +153,15 @@ Route Fabric::overSwitch(uint32_t number, uint32_t portFrom, uint32_t portTo) co
 
 std::optional<Route> Fabric::route(uint32_t from, uint32_t to) const {
   const uint32_t link = findLink(from, to);
-  double best = topology::Unlimited;
+  std::optional<Preference> best;
   if (link != None)
-    best = whole.links[link].beta;
+    best = preferenceOf(whole.links[link]);
   const RankPort *sender = nullptr, *receiver = nullptr;
   for (uint32_t i = portsBegin[from]; i < portsBegin[from + 1]; ++i) {
     const RankPort *other = findPort(to, ports[i].ofSwitch);
-    const double beta = whole.switches[ports[i].ofSwitch].beta;
-    if (other && (beta < best || (link == None && !sender)))
-      best = beta, sender = &ports[i], receiver = other;
+    const Preference each = preferenceOf(whole.switches[ports[i].ofSwitch]);
+    if (other && (!best || each < *best))
+      best = each, sender = &ports[i], receiver = other;
   }
   if (sender)
     return overSwitch(sender->ofSwitch, sender->port, receiver->port);

@@ -162,7 +162,7 @@ private:
       return -1;
     constexpr NcclAlgorithm ring = NcclAlgorithm::Ring;
     const double part = bytes / system.ranks * (protocol == LL ? 2 : 1), local = system.perMachine;
-    double time = local > 1 ? (local - 1) * part / (1000 * system.port) : 0;
+    double time = local > 1 ? (local - 1) * part / (1000 * system.share) : 0;
     double latency = local > 1 ? hop(inside, ring, protocol) : 0;
     if (system.machines > 1) {
       time = std::max(time, local * (system.ranks - local) * part / (1000 * system.cards * system.card));

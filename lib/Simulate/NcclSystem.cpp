@@ -65,29 +65,49 @@ double linkRate(double beta) {
   return beta > 0 ? 1000 / beta : topology::Unlimited;
 }
 
-/// Returns the GB/s of a port, with its share of a trunk.
-double portRate(const Switch &of) {
+/// What all ports of a switch do at the same time: send to the next port, to each other port, or out of the trunk.
+enum class Pattern : uint8_t { Ring, AllToAll, Away };
+
+/// Returns the number of ports of a trunk whose data leave it, on average.
+double portsInTrunk(const Switch &of, Pattern pattern) {
+  const double ports = of.ports(), ofTrunk = of.trunkPorts;
+  switch (pattern) {
+  case Pattern::Ring: return 1; // it leaves each trunk once
+  case Pattern::AllToAll: return ofTrunk * (ports - ofTrunk) / (ports - 1);
+  case Pattern::Away: return ofTrunk;
+  }
+  return 0;
+}
+
+/// Returns the GB/s of a port that its trunk permits.
+double portRate(const Switch &of, Pattern pattern) {
   const double rate = linkRate(of.beta);
-  return of.trunkPorts == 0 ? rate : std::min(rate, rate * of.trunkBandwidth / of.bandwidth / of.trunkPorts);
+  if (of.trunks() < 2)
+    return rate;
+  return std::min(rate, rate * of.trunkBandwidth / of.bandwidth / portsInTrunk(of, pattern));
 }
 
 bool isNvLink(LinkKind kind) {
   return kind == LinkKind::NvLink || kind == LinkKind::NvSwitch || kind == LinkKind::Xgmi;
 }
 
-/// Groups ranks into machines by all links that are not of a network.
-llvm::EquivalenceClasses<uint32_t> findMachines(const Topology &topology) {
-  llvm::EquivalenceClasses<uint32_t> machines;
+bool isInside(LinkKind kind) {
+  return kind != LinkKind::Network;
+}
+
+/// Groups ranks by the links and switches of some kinds.
+llvm::EquivalenceClasses<uint32_t> groupBy(const Topology &topology, bool (*counts)(LinkKind)) {
+  llvm::EquivalenceClasses<uint32_t> groups;
   for (uint32_t rank = 0; rank < topology.ranks; ++rank)
-    machines.insert(rank);
+    groups.insert(rank);
   for (const Link &link : topology.links)
-    if (link.ofSwitch == Link::NoSwitch && link.kind != LinkKind::Network)
-      machines.unionSets(link.from, link.to);
+    if (link.ofSwitch == Link::NoSwitch && counts(link.kind))
+      groups.unionSets(link.from, link.to);
   for (const Switch &each : topology.switches)
-    if (each.kind != LinkKind::Network)
+    if (counts(each.kind))
       for (const uint32_t rank : each.portRanks)
-        machines.unionSets(each.portRanks[0], rank);
-  return machines;
+        groups.unionSets(each.portRanks[0], rank);
+  return groups;
 }
 
 /// Bandwidths of a rank's links in its machine, in GB/s: to other ranks, and from them.
@@ -96,7 +116,7 @@ struct Port {
 };
 
 /// Returns the bandwidth of the slowest rank, counting only links that are of NVLink, or only others.
-double findPort(const Topology &topology, bool ofNvLink) {
+double findPort(const Topology &topology, bool ofNvLink, Pattern pattern) {
   std::vector<Port> ports(topology.ranks);
   for (const Link &link : topology.links)
     if (link.ofSwitch == Link::NoSwitch && link.kind != LinkKind::Network && isNvLink(link.kind) == ofNvLink) {
@@ -108,7 +128,7 @@ double findPort(const Topology &topology, bool ofNvLink) {
       continue;
     for (uint32_t port = 0; port < each.ports(); ++port)
       for (uint32_t i = each.portBegin[port]; i < each.portBegin[port + 1]; ++i) {
-        const double rate = portRate(each) / (each.portBegin[port + 1] - each.portBegin[port]);
+        const double rate = portRate(each, pattern) / (each.portBegin[port + 1] - each.portBegin[port]);
         ports[each.portRanks[i]].out += rate;
         ports[each.portRanks[i]].in += rate;
       }
@@ -127,7 +147,7 @@ void findCards(const Topology &topology, const llvm::EquivalenceClasses<uint32_t
       for (uint32_t port = 0; port < each.ports(); ++port)
         if (isFirst(each.portRanks[each.portBegin[port]])) {
           ++system.cards;
-          system.card = portRate(each);
+          system.card = portRate(each, Pattern::Away);
         }
   if (system.cards != 0)
     return;
@@ -214,18 +234,22 @@ NcclGraph findNvls(const NcclSystem &system) {
 
 NcclSystem findNcclSystem(const Topology &topology) {
   NcclSystem system;
-  const llvm::EquivalenceClasses<uint32_t> machines = findMachines(topology);
+  const llvm::EquivalenceClasses<uint32_t> machines = groupBy(topology, isInside);
   system.ranks = topology.ranks, system.machines = machines.getNumClasses();
   system.perMachine = system.ranks / std::max(system.machines, 1u);
-  system.port = findPort(topology, true);
-  system.hasNvLink = system.perMachine > 1 && system.port > 0;
-  if (!system.hasNvLink)
-    system.port = system.perMachine > 1 ? findPort(topology, false) : 0;
+  // NVLinks between some GPUs only, such as bridges of two, do not help: the slowest hop limits a ring.
+  const double nvLinks = findPort(topology, true, Pattern::Ring);
+  system.hasNvLink = system.perMachine > 1 && groupBy(topology, isNvLink).getNumClasses() == system.machines;
+  const auto portFor = [&](Pattern pattern) {
+    return system.perMachine > 1 ? findPort(topology, system.hasNvLink, pattern) : 0;
+  };
+  system.port = portFor(Pattern::Ring), system.share = portFor(Pattern::AllToAll);
   const auto isSwitch = [](const auto &each) { return each.kind == LinkKind::NvSwitch; };
   system.hasNvSwitch = system.hasNvLink && (std::any_of(topology.switches.begin(), topology.switches.end(), isSwitch) ||
                                             std::any_of(topology.links.begin(), topology.links.end(), isSwitch));
-  system.generation = generationOf(system.port);
+  system.generation = generationOf(nvLinks > 0 ? nvLinks : system.port);
   system.port = std::min(system.port, nvLinksOf(system.generation));
+  system.share = std::min(system.share, system.port);
   findCards(topology, machines, system);
   system.rings = search(system, MostChannels);
   splitChannels(system.rings, system.generation);

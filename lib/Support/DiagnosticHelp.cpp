@@ -78,7 +78,8 @@ static constexpr Entry entries[] = {
     {DiagId::Inexpressible, "MSCCL XML cannot express this"},
     {DiagId::RuntimeLimit, "the runtimes that read MSCCL XML would reject this"},
     {DiagId::PictureLimit, "too large for a picture; --max-picture allows more"},
-    {DiagId::BadTopology, "--topology is not readable, or a program sends between ranks that it does not connect"},
+    {DiagId::BadTopology,
+     "--topology is not readable or seems incomplete, or a program sends between ranks that it does not connect"},
 };
 
 static constexpr bool areInOrder() {

@@ -236,6 +236,7 @@ Topology joinByNetwork(Topology inside, uint32_t machines) {
   scaleBandwidths(inside, network.scale);
   Topology topology;
   topology.costs = inside.costs, topology.sources = inside.sources, topology.description = inside.description;
+  topology.warning = inside.warning;
   for (uint32_t machine = 0; machine < machines; ++machine)
     append(topology, inside);
   const uint32_t cards = std::min(network.cards, inside.ranks), perCard = (inside.ranks + cards - 1) / cards;

@@ -30,6 +30,7 @@ private:
 
   Topology &topology;
   std::set<std::tuple<uint32_t, uint32_t, LinkKind>> linkEnds; // ends and kinds of all links
+  uint64_t pairsOfSwitches = 0;                                // at most so many links are of switches
 };
 
 uint32_t Reader::rank(const Value &value) {
@@ -125,19 +126,13 @@ void Reader::readSwitch(const Value &value) {
   if (auto trunk = member(*members, "trunk"))
     readTrunk(*trunk, made);
   const uint64_t members64 = made.portRanks.size();
-  const uint64_t most = made.rails ? members64 * (members64 / made.rails) : members64 * members64;
+  pairsOfSwitches += made.rails ? members64 * (members64 / made.rails) : members64 * members64;
   if (!failed() && made.ports() < 2)
     fail(value.path, "a switch must have at least 2 ports");
-  if (!failed() && topology.links.size() + most > Topology::MaxLinks)
+  if (!failed() && topology.links.size() + pairsOfSwitches > Topology::MaxLinks)
     fail(value.path, "the switch has too many pairs of ranks; a topology has at most " +
                          std::to_string(Topology::MaxLinks) + " links");
-  if (failed())
-    return;
-  const uint32_t before = topology.linkCount();
   topology.switches.push_back(std::move(made));
-  topology.expandSwitches();
-  for (uint32_t i = before; i < topology.linkCount(); ++i)
-    linkEnds.insert({topology.links[i].from, topology.links[i].to, topology.links[i].kind});
 }
 
 /// Returns, by rank, 1 if the value names the rank, else 0. Returns 1 for all ranks if there is no value.
@@ -220,6 +215,9 @@ void Reader::readLinks(const Members &root) {
       if (failed())
         return;
     }
+  topology.expandSwitches();
+  for (const Link &link : topology.links)
+    linkEnds.insert({link.from, link.to, link.kind});
   const std::string problem = failed() ? "" : findDisconnection(topology);
   if (!problem.empty())
     fail(links ? links->path : switches->path, problem);

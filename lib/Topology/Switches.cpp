@@ -92,11 +92,15 @@ private:
 } // namespace
 
 void Topology::expandSwitches() {
-  for (; expandedSwitches < switches.size(); ++expandedSwitches) {
-    Expansion expansion(*this, switches[expandedSwitches], expandedSwitches);
-    expansion.addLinks();
-    expansion.addBounds();
-  }
+  for (const bool isNetwork : {false, true}) // as for messages, a network serves only ranks that nothing else joins
+    for (uint32_t number = expandedSwitches; number < switches.size(); ++number) {
+      if ((switches[number].kind == LinkKind::Network) != isNetwork)
+        continue;
+      Expansion expansion(*this, switches[number], number);
+      expansion.addLinks();
+      expansion.addBounds();
+    }
+  expandedSwitches = static_cast<uint32_t>(switches.size());
 }
 
 } // namespace gc3::topology

@@ -140,8 +140,9 @@ static int perform(const CommandLine &line) {
       driver::readTopology(line.topology, error, topology::SwitchLinks::NoNetwork);
   if (!topology)
     return fail(error);
-  if (const std::string warning = findInconsistentBeta(*topology); !warning.empty())
-    llvm::errs() << "gc3-sim: warning: " << warning << '\n';
+  for (const std::string &warning : {topology->warning, findInconsistentBeta(*topology)})
+    if (!warning.empty())
+      llvm::errs() << "gc3-sim: warning: " << warning << '\n';
   if (!line.ncclTable.empty())
     return writeNcclTable(line, *topology);
   return line.fit.empty() ? predict(line, *topology) : calibrate(line, *topology);

@@ -106,6 +106,8 @@ int main(int argc, char **argv) {
   const std::optional<topology::Topology> topology = driver::readTopology(line->topology, error);
   if (!topology)
     return fail(error);
+  if (!topology->warning.empty())
+    llvm::errs() << "gc3-synth: warning: " << topology->warning << '\n';
   if (line->printTopology) {
     topology::printJson(llvm::outs(), *topology);
     return 0;

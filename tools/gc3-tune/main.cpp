@@ -74,8 +74,9 @@ static int run(const CommandLine &line) {
       !(topology = driver::readTopology(line.topology, error, topology::SwitchLinks::NoNetwork)))
     return fail(error);
   if (topology)
-    if (const std::string warning = findInconsistentBeta(*topology); !warning.empty())
-      llvm::errs() << "gc3-tune: warning: " << warning << '\n';
+    for (const std::string &warning : {topology->warning, findInconsistentBeta(*topology)})
+      if (!warning.empty())
+        llvm::errs() << "gc3-tune: warning: " << warning << '\n';
   Candidates candidates(line);
   if (std::string problem = candidates.compile(topology ? &*topology : nullptr); !problem.empty())
     return fail(problem);

@@ -43,8 +43,9 @@ public:
   /// transfer uses it for microseconds instead of bytes.
   uint32_t processors() const { return ofProcessors; }
 
-  /// Returns the fastest way from one rank to another: the link or switch with the smallest beta, and the first one if
-  /// several are equal. Links come before switches. Returns nothing if the ranks have neither.
+  /// Returns the way from one rank to another: the link or switch with the smallest beta, and the first one if several
+  /// are equal. Links come before switches. A network joins machines, so it serves only ranks that nothing else joins.
+  /// Returns nothing if the ranks have neither link nor switch.
   std::optional<Route> route(uint32_t from, uint32_t to) const;
 
   /// Returns a name such as "network port of rank 3, out".

@@ -32,6 +32,7 @@ struct NcclSystem {
   uint32_t ranks = 0, machines = 0;
   uint32_t perMachine = 0; ///< ranks of a machine
   double port = 0;         ///< GB/s of the slowest GPU in one direction; at most NCCL's figure for its NVLinks
+  double share = 0;        ///< GB/s of the slowest GPU if all send to all others, which share trunks; at most `port`
   uint32_t cards = 0;      ///< network cards of a machine
   double card = 0;         ///< GB/s of one
   bool hasNvLink = false, hasNvSwitch = false;

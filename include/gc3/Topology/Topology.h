@@ -67,6 +67,7 @@ struct Topology {
 
   std::string name;
   std::string description;
+  std::string warning; ///< what the file that was read may lack; for the user, so printJson() leaves it out
   uint32_t ranks = 0;
   std::vector<Link> links;      ///< including those of expanded switches
   std::vector<Switch> switches; ///< the first expandedSwitches of them with their links and bounds
@@ -87,8 +88,8 @@ struct Topology {
   void addBound(const std::vector<uint32_t> &ofLinks, uint32_t bandwidth, uint32_t ofSwitch = Link::NoSwitch);
   void clearBounds();
   /// Adds a link for each pair of ranks that have different ports of a switch and no link yet, and two bounds for each
-  /// port and trunk that has several links. Does so for each switch that is not expanded yet. Only searches need these
-  /// links. Linear in the links and in the pairs.
+  /// port and trunk that has several links. Does so for each switch that is not expanded yet, those of networks last.
+  /// Only searches need these links. Linear in the links and in the pairs.
   void expandSwitches();
 
   /// An algorithm of S steps with R rounds in total takes S·alpha + R·(bytes of a chunk)·beta. alpha is in

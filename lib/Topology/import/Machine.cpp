@@ -26,6 +26,7 @@ constexpr Generation generations[] = {
     {89, 4, 14.0625, "L40", "dgx-a100", "dgx-a100"},
     {90, 18, 25, "H100", "dgx-h100", "dgx-h100"},
     {100, 18, 50, "B200", "gb200-nvl72", "gb200-nvl72"},
+    {120, 0, 50, "RTX PRO 6000", "dgx-a100", "dgx-a100"}, // a card for PCIe, without NVLinks
 };
 constexpr double defaultPcie = 24; ///< GB/s
 

@@ -20,7 +20,7 @@ constexpr size_t deepest = 64;       ///< no machine has so many PCIe switches i
 
 /// A device on PCIe. `outermost` is the number of the outermost pci element around it, if this is a switch.
 struct Gpu {
-  std::string bus;
+  std::string bus; ///< in lower case
   uint32_t rank = 0, sm = 0;
   uint32_t outermost = Machine::None;
   double pcie = 0;    ///< GB/s; 0: unknown
@@ -32,7 +32,7 @@ struct Card {
 };
 struct NvLink {
   uint32_t gpu;
-  std::string target;
+  std::string target; ///< its bus, in lower case
   uint32_t count;
   bool isToSwitch;
 };
@@ -106,6 +106,7 @@ private:
   Diagnostics &diags;
   std::vector<Open> open;
   uint32_t pciElements = 0;
+  bool isDump = false; ///< the file has gpu elements, so it comes from a run of NCCL, with all its NVLinks
   std::vector<Gpu> gpus;
   std::vector<Card> cards;
   std::vector<NvLink> nvlinks;
@@ -128,7 +129,7 @@ bool NcclReader::beginPci(const XmlTag &tag) {
   open.back().number = pciElements++;
   const char *text = tag.find("class"), *bus = tag.find("busid");
   const StringRef kind = text ? text : "";
-  open.back().element = {bus ? bus : "", 0, 0, outermostSwitch(), pcieRate(tag), 0};
+  open.back().element = {StringRef(bus ? bus : "").lower(), 0, 0, outermostSwitch(), pcieRate(tag), 0};
   if (kind.startswith("0x03")) {
     open.back().gpu = static_cast<uint32_t>(gpus.size());
     gpus.push_back(open.back().element);
@@ -151,6 +152,7 @@ bool NcclReader::beginGpu(const XmlTag &tag) {
   }
   Gpu &gpu = gpus[pci->gpu];
   open.back().gpu = pci->gpu;
+  isDump = true;
   return number(tag, "sm", 999, gpu.sm) && number(tag, "rank", 1 << 20, gpu.rank);
 }
 
@@ -166,7 +168,7 @@ bool NcclReader::beginNvLink(const XmlTag &tag) {
     return false;
   if ((gpus[gpu->gpu].links += count) > mostLinks)
     return fail(tag.range, "the GPU has more than " + std::to_string(mostLinks) + " NVLinks");
-  nvlinks.push_back({gpu->gpu, target, count, kind && StringRef(kind).startswith("0x0680")});
+  nvlinks.push_back({gpu->gpu, StringRef(target).lower(), count, kind && StringRef(kind).startswith("0x0680")});
   return true;
 }
 
@@ -252,7 +254,11 @@ std::optional<Topology> NcclReader::convert(std::string &error) {
   }
   addNvLinks(machine);
   addCards(machine);
-  return toTopology(machine);
+  Topology topology = toTopology(machine);
+  if (!isDump)
+    topology.warning = "the file names no NVLinks, as files for NCCL_TOPO_FILE may do, so the topology has PCIe only; "
+                       "NCCL_TOPO_DUMP_FILE writes a file with NVLinks";
+  return topology;
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates programs on small topologies: routes, shared ports, slots, the network, events and the critical path.
+// Simulates programs on small topologies: shared ports, slots, the network, events and the critical path.
 // bench/closed_forms.py compares whole algorithms with closed forms.
 #include "Compiled.h"
 #include "gc3/Simulate/CriticalPath.h"
@@ -15,42 +15,6 @@ constexpr char oneMessage[] = "program p implements broadcast(ranks = 2, root = 
                               "  chunk(0, input, 0).copy(0, output, 0).copy(1, output, 0);\n}\n";
 
 } // namespace
-
-TEST(Fabric, ChoosesTheFastestWay) {
-  const topology::Topology topology = parse(R"("ranks": 3, "links": [{"from": 0, "to": 1, "kind": "pcie", "beta": 50},
-    {"from": 0, "to": 1, "kind": "nvlink", "beta": 20}], "switches": [{"kind": "network", "beta": 30}],
-    "bounds": [{"from": 0, "to": 1, "bandwidth": 1}])");
-  const Fabric fabric(topology);
-  const Route direct = fabric.route(0, 1).value();
-  EXPECT_EQ(direct.kind, topology::LinkKind::NvLink);
-  ASSERT_EQ(direct.resources.size(), 2u);
-  EXPECT_EQ(fabric.nameOf(direct.resources[0]), "nvlink link from rank 0 to rank 1");
-  EXPECT_EQ(fabric.nameOf(direct.resources[1]), "bound 0");
-  EXPECT_DOUBLE_EQ(fabric.resources()[direct.resources[0]].capacity, 50000); // bytes per microsecond
-  const Route back = fabric.route(1, 0).value();
-  EXPECT_EQ(back.kind, topology::LinkKind::Network);
-  ASSERT_EQ(back.resources.size(), 2u);
-  EXPECT_EQ(fabric.nameOf(back.resources[0]), "network port of rank 1, out");
-  EXPECT_EQ(fabric.nameOf(back.resources[1]), "network port of rank 0, in");
-}
-
-TEST(Fabric, HasNoWayWithoutLinks) {
-  const topology::Topology topology =
-      parse(R"("ranks": 3, "links": [{"from": 0, "to": 1, "both": true}, {"from": 1, "to": 2, "both": true}])");
-  EXPECT_FALSE(Fabric(topology).route(0, 2));
-}
-
-TEST(Fabric, CrossesTrunks) {
-  const topology::Topology topology = parse(R"("ranks": 4, "switches": [{"beta": 10, "bandwidth": 2,
-    "trunk": {"ports": 2, "bandwidth": 1}}])");
-  const Fabric fabric(topology);
-  EXPECT_EQ(fabric.route(0, 1)->resources.size(), 2u);
-  const Route route = fabric.route(0, 3).value();
-  ASSERT_EQ(route.resources.size(), 4u);
-  EXPECT_EQ(fabric.nameOf(route.resources[2]), "nvswitch trunk 0, out");
-  EXPECT_EQ(fabric.nameOf(route.resources[3]), "nvswitch trunk 1, in");
-  EXPECT_DOUBLE_EQ(fabric.resources()[route.resources[2]].capacity, 50000); // half of a port
-}
 
 TEST(Engine, AddsTheCostsOfAMessage) {
   const Compiled program(oneMessage);

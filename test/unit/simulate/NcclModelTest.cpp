@@ -81,10 +81,40 @@ TEST(NcclSystem, LinksOfAFile) {
   EXPECT_EQ(plain.port, 20);
   EXPECT_EQ(plain.cards, 1u);
   expectGraph(plain.rings, 1, 12, 12);
-  // Two ranks share a port, and two ports share a trunk of one port's bandwidth.
-  const NcclSystem shared = parsed(R"("ranks": 4, "switches": [{"kind": "pcie", "bandwidth": 2, "beta": 50,
-    "ports": [[0, 1], [2, 3]], "trunk": {"ports": 2, "bandwidth": 2}}])");
-  EXPECT_EQ(shared.port, 5);
+  // Two ranks share a port, so a ring has half of it.
+  const NcclSystem shared =
+      parsed(R"("ranks": 4, "switches": [{"kind": "pcie", "beta": 50, "ports": [[0, 1], [2, 3]]}])");
+  EXPECT_EQ(shared.port, 10);
+}
+
+TEST(NcclSystem, ARingUsesATrunkOnce) {
+  const std::string eight = R"("ranks": 8, "switches": [{"kind": "pcie", "bandwidth": 2, "beta": 50, "trunk": )";
+  const NcclSystem fast = parsed(eight + R"({"ports": 2, "bandwidth": 2}}])");
+  EXPECT_EQ(fast.port, 20);
+  EXPECT_DOUBLE_EQ(fast.share, 20 * 7 / 12.0); // of 2 * 7 messages of two GPUs, 2 * 6 leave the trunk
+  const NcclSystem slow = parsed(eight + R"({"ports": 2, "bandwidth": 1}}])");
+  EXPECT_EQ(slow.port, 10);
+  EXPECT_DOUBLE_EQ(slow.share, 10 * 7 / 12.0);
+  const NcclSystem one = parsed(eight + R"({"ports": 8, "bandwidth": 1}}])"); // nothing leaves the only trunk
+  EXPECT_EQ(one.port, 20);
+  EXPECT_EQ(one.share, 20);
+}
+
+/// NVLinks between pairs of GPUs are no ring of all of them. The slowest hop limits a ring.
+TEST(NcclSystem, PairsOfNvLinksUsePcie) {
+  const std::string links = R"("links": [
+    {"from": 0, "to": 1, "kind": "nvlink", "beta": 3.3, "both": true},
+    {"from": 2, "to": 3, "kind": "nvlink", "beta": 3.3, "both": true}], )";
+  const NcclSystem one = parsed(R"("ranks": 4, )" + links + R"("switches": [{"kind": "pcie", "beta": 50}])");
+  EXPECT_EQ(one.machines, 1u);
+  EXPECT_FALSE(one.hasNvLink);
+  EXPECT_EQ(one.generation, GpuGeneration::Ampere);
+  EXPECT_EQ(one.port, 20);
+  // As machines of their own, the pairs have NVLinks only.
+  const NcclSystem two = parsed(R"("ranks": 4, )" + links + R"("switches": [{"kind": "network", "beta": 50}])");
+  EXPECT_EQ(two.machines, 2u);
+  EXPECT_TRUE(two.hasNvLink);
+  EXPECT_EQ(two.port, 240);
 }
 
 TEST(NcclModel, RingsOfOneMachine) {

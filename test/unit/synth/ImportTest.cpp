@@ -2,6 +2,7 @@
 // Tests every error of the readers of other tools' files, and machines that differ from those in test/lit/Sim.
 #include "gc3/Topology/Import.h"
 #include "CheckTopology.h"
+#include "gc3/Topology/Families.h"
 #include <gtest/gtest.h>
 
 using namespace gc3::topology;
@@ -19,6 +20,11 @@ Topology read(const std::string &text) {
   std::optional<Topology> topology = parseFile(text, "file", error);
   EXPECT_TRUE(topology) << error;
   return topology.value_or(Topology());
+}
+
+Topology named(const std::string &name) {
+  std::string error;
+  return gc3::topology::named(name, error).value_or(Topology());
 }
 
 /// Returns the table of GPUs that all have the same connection.
@@ -104,6 +110,40 @@ TEST(NcclXml, AnUnknownTargetIsNoLink) {
       read(machine(gpu(0, "<nvlink target=\"9\" count=\"2\" tclass=\"0x060400\"/>") + gpu(1, "")));
   ASSERT_EQ(topology.switches.size(), 1u);
   EXPECT_EQ(topology.switches[0].kind, LinkKind::Pcie);
+}
+
+/// NCCL compares bus ids as numbers.
+TEST(NcclXml, TargetsMayHaveOtherCases) {
+  const auto at = [](const std::string &bus, const std::string &inside) {
+    return "<pci busid=\"" + bus + "\" class=\"0x030200\"><gpu sm=\"80\">" + inside + "</gpu></pci>\n";
+  };
+  const std::string link = "<nvlink target=\"0000:0B:00.0\" count=\"4\" tclass=\"0x030200\"/>";
+  const Topology topology = read(machine(at("0000:0a:00.0", link) + at("0000:0b:00.0", "")));
+  EXPECT_TRUE(topology.switches.empty());
+  ASSERT_EQ(topology.linkCount(), 2u);
+  EXPECT_EQ(topology.links[0].bandwidth, 4u);
+}
+
+/// GPUs of compute capability 12.0 are cards for PCIe, with the memory of a card. Those of 10.3 are like B200.
+TEST(NcclXml, BlackwellCardsAreNoB200) {
+  const auto pair = [](const std::string &sm, const std::string &inside) {
+    return read(machine(gpu(0, inside, "sm=\"" + sm + "\"") + gpu(1, "", "sm=\"" + sm + "\"")));
+  };
+  const Topology card = pair("120", "");
+  EXPECT_EQ(card.costs.memory, named("dgx-a100").costs.memory);
+  EXPECT_EQ(card.network->beta, named("dgx-a100").network->beta);
+  EXPECT_EQ(pair("103", "<nvlink target=\"1\" count=\"9\"/>").costs.memory, named("gb200-nvl72").costs.memory);
+}
+
+/// NCCL finds NVLinks when it runs, so a file for NCCL_TOPO_FILE need not name them. A dump has all that NCCL found.
+TEST(NcclXml, WarnsOfGpusWithoutNvLinksInAFileForNccl) {
+  const std::string byClass = "<pci class=\"0x030200\"/>\n";
+  EXPECT_EQ(read(machine(byClass + byClass)).warning,
+            "the file names no NVLinks, as files for NCCL_TOPO_FILE may do, so the topology has PCIe only; "
+            "NCCL_TOPO_DUMP_FILE writes a file with NVLinks");
+  EXPECT_EQ(read(machine(gpu(0, "") + gpu(1, ""))).warning, "");
+  EXPECT_EQ(read(machine(gpu(0, "<nvlink target=\"1\" count=\"9\"/>") + gpu(1, ""))).warning, "");
+  EXPECT_EQ(read(uniform(2, "PXB")).warning, "");
 }
 
 TEST(NcclXml, SeveralCardsOfAGpuCountAsOne) {

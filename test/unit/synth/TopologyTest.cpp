@@ -261,6 +261,14 @@ TEST(Switches, OfNetworksGetLinksLater) {
   EXPECT_EQ(error, "'16385*dgx-a100' is too large: a topology has at most 131072 ranks and 67108864 links");
 }
 
+TEST(Switches, ANetworkJoinsOnlyRanksThatNothingElseJoins) {
+  const Topology topology = parse(R"({"name": "t", "ranks": 3, "switches": [
+      {"kind": "network", "beta": 10}, {"kind": "pcie", "beta": 40, "ports": [0, 1]}]})");
+  ASSERT_EQ(topology.linkCount(), 6u);
+  for (const Link &link : topology.links)
+    EXPECT_EQ(link.kind, link.from + link.to == 1 ? LinkKind::Pcie : LinkKind::Network);
+}
+
 /// The figures of a file survive printing.
 TEST(Json, KeepsCostsAndSources) {
   const std::string json = text(parse(R"({"name": "c", "description": "a test", "ranks": 2, "switches": [{}],
