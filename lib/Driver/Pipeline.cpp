@@ -14,6 +14,7 @@
 #include "gc3/IR/Dispatch.h"
 #include "gc3/Parse/Parse.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 
 using namespace gc3;
 using namespace gc3::driver;
@@ -133,7 +134,7 @@ bool Pipeline::compileText(Reader<IR> read, llvm::StringRef text, llvm::raw_ostr
   std::vector<const ir::ProgramInfo *> infos;
   for (const IR &part : parts)
     infos.push_back(part.info.get());
-  ir::checkDispatch(infos, ir::Gaps::Allow, session.diags);
+  ir::checkDispatch(infos, std::min(options.sema.sizeCheck, ir::SizeCheck::Overlaps), session.diags);
   for (const ir::ProgramInfo *info : infos)
     checkStandardPromise(session, *info);
   if (session.diags.hasErrors())
@@ -195,7 +196,7 @@ bool Pipeline::verifyBundle(llvm::StringRef bytes) {
   std::vector<const ir::ProgramInfo *> infos;
   for (const ir::Program &program : programs)
     infos.push_back(program.info.get());
-  ir::checkDispatch(infos, ir::Gaps::Allow, session.diags);
+  ir::checkDispatch(infos, std::min(options.sema.sizeCheck, ir::SizeCheck::Overlaps), session.diags);
   return good && !session.diags.hasErrors();
 }
 

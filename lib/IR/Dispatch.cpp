@@ -61,7 +61,7 @@ static std::vector<size_t> inOrder(size_t count) {
 }
 
 static void checkSizes(const std::vector<const ProgramInfo *> &programs, const std::vector<uint64_t> &meanings,
-                       Gaps gaps, Diagnostics &diags) {
+                       SizeCheck check, Diagnostics &diags) {
   std::vector<size_t> order = inOrder(programs.size());
   std::vector<std::optional<uint32_t>> roots;
   for (const ProgramInfo *program : programs)
@@ -91,7 +91,7 @@ static void checkSizes(const std::vector<const ProgramInfo *> &programs, const s
     reportOverlap(*programs[earlier], *programs[later], diags);
   std::sort(holes.begin(), holes.end());
   for (auto [above, below] : holes)
-    if (gaps == Gaps::Warn)
+    if (check == SizeCheck::OverlapsAndGaps)
       warnOfGap(*programs[below], *programs[above], diags);
 }
 
@@ -126,11 +126,12 @@ static void checkNames(std::vector<const ProgramInfo *> programs, Diagnostics &d
           .note(programs[i - 1]->nameRange, "it is here");
 }
 
-void gc3::ir::checkDispatch(const std::vector<const ProgramInfo *> &programs, Gaps gaps, Diagnostics &diags) {
+void gc3::ir::checkDispatch(const std::vector<const ProgramInfo *> &programs, SizeCheck check, Diagnostics &diags) {
   checkNames(programs, diags);
   std::vector<uint64_t> meanings;
   for (const ProgramInfo *program : programs)
     meanings.push_back(meaningOf(program->collective));
   checkMeanings(programs, meanings, diags);
-  checkSizes(programs, meanings, gaps, diags);
+  if (check != SizeCheck::None)
+    checkSizes(programs, meanings, check, diags);
 }

@@ -110,7 +110,7 @@ std::vector<ir::ChunkDag> Analysis::run() {
   std::vector<const ir::ProgramInfo *> infos;
   for (const ir::ChunkDag &dag : dags)
     infos.push_back(dag.info.get());
-  ir::checkDispatch(infos, ir::Gaps::Warn, diags);
+  ir::checkDispatch(infos, options.sizeCheck, diags);
   return std::move(dags);
 }
 

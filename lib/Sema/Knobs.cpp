@@ -145,6 +145,22 @@ std::optional<std::vector<Assignment>> Combinations::run() {
   return std::nullopt;
 }
 
+std::optional<std::vector<std::string>> sema::listParams(SourceManager &sources, Diagnostics &diags,
+                                                         llvm::StringRef name, llvm::StringRef text,
+                                                         const SemaOptions &options) {
+  Modules modules = loadModules(sources, diags, name, text, options, nullptr);
+  if (diags.hasErrors())
+    return std::nullopt;
+  Compiler compiler(modules, diags, options);
+  compiler.compile();
+  if (diags.hasErrors())
+    return std::nullopt;
+  std::vector<std::string> names;
+  for (const ParamInfo &param : compiler.params)
+    names.push_back(param.syntax->name.text.str());
+  return names;
+}
+
 std::optional<std::vector<Assignment>> sema::listAssignments(SourceManager &sources, Diagnostics &diags,
                                                              llvm::StringRef name, llvm::StringRef text,
                                                              const SemaOptions &options, size_t most) {

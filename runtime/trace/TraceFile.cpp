@@ -111,6 +111,11 @@ void TraceFile::markFailed() {
   core::log("can't write the trace '" + name + "': " + std::strerror(errno));
 }
 
+bool TraceFile::hasFailed() {
+  std::lock_guard lock(mutex);
+  return failed;
+}
+
 /// Does nothing in a child process after fork(). The child has copies of its parent's events, and must not write them
 /// to its parent's file.
 void TraceFile::append(std::string_view events) {

@@ -51,6 +51,8 @@ public:
   ~TraceFile();
 
   const std::string &path() const { return name; }
+  /// Returns whether events could not be written.
+  bool hasFailed();
   /// Returns the value of now() that is time 0 in the file.
   uint64_t origin() const { return opened; }
 

@@ -24,6 +24,10 @@ Sample sampleOf(Setting setting) {
   case Setting::GinLib: return {"/a/libgc3gin.so", "/b/libgc3gin.so"};
   case Setting::Debug: return {"INFO", "WARN"};
   case Setting::Program: return {"ring", "tree"};
+  case Setting::Tune: return {"off", "online"};
+  case Setting::TuneBudget: return {"2", "0"};
+  case Setting::TunerTable: return {"a.txt", "b.txt"};
+  case Setting::TunerTimes: return {"a", "b"};
   case Setting::Slots: return {"4,LL:16", "4,LL:17"};
   case Setting::SlotBytes: return {"LL128:1024", "LL128:2048"};
   case Setting::Threads: return {"96", "128"};

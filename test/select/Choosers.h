@@ -6,6 +6,7 @@
 #include "select/Digest.h"
 #include "select/Selector.h"
 
+#include <array>
 #include <bit>
 #include <memory>
 
@@ -49,9 +50,15 @@ public:
       selectors.emplace_back(table, budget);
   }
   void choose(Call &call) override {
+    uint32_t &repeats = repeatsOf[call.context * buckets + call.bucket];
+    call.isTimed = repeats == 0;
+    if (!call.isTimed) {
+      --repeats;
+      call.arm = selectors[call.context].favourite(call.bucket);
+      return;
+    }
     const Selector::Choice choice = selectors[call.context].choose(call.bucket);
-    call.arm = choice.arm;
-    call.isTimed = choice.isTimed;
+    call.arm = choice.arm, repeats = choice.repeats;
   }
   void add(const Call &call, float sample) override { selectors[call.context].add(call.bucket, call.arm, sample); }
   uint64_t digest() const override { return mix(selectors[0].digest(), selectors[1].digest()); }
@@ -61,6 +68,7 @@ public:
 private:
   Budget budget{0.02};
   std::vector<Selector> selectors;
+  std::array<uint32_t, contexts * buckets> repeatsOf{};
 };
 
 inline std::unique_ptr<AnyChooser> makeChooser(Chooser kind) {

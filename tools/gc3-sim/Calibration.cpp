@@ -8,6 +8,7 @@
 #include "llvm/Support/ThreadPool.h"
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace gc3::sim {
 
@@ -38,6 +39,15 @@ std::string Calibration::readPrograms(bool &isPrinted) {
       return path + ": " + problem;
   }
   return {};
+}
+
+/// Returns whether a row could be of several collectives, because neither the row nor its table names one.
+bool Calibration::isAmbiguous(const Measured &measured) const {
+  std::set<std::string> labels;
+  for (const File &file : files)
+    for (const Group &group : file.groups->all())
+      labels.insert(group.label);
+  return measured.collective.empty() && measured.program.empty() && labels.size() > 1;
 }
 
 /// Returns the program that a row names, or that serves its size. Returns null if there is none.
@@ -79,8 +89,11 @@ std::string Calibration::addRow(const Measured &measured) {
   const std::string place = std::to_string(measured.bytes) + " bytes" +
                             (measured.program.empty() ? "" : " of '" + measured.program + "'") +
                             (measured.ranks == 0 ? "" : " on " + std::to_string(measured.ranks) + " ranks");
+  if (isAmbiguous(measured))
+    return "the row of " + place + " does not name its collective; choose one with --collective";
   if (!program)
-    return "no program for the row of " + place;
+    return "no program for the row of " + place +
+           (measured.collective.empty() ? "" : ", collective '" + measured.collective + "'");
   const std::optional<core::ElementType> type = typeNamed(measured.type);
   if (!type)
     return "the row of " + place + " has the unknown data type '" + measured.type + "'";
@@ -108,6 +121,8 @@ std::string Calibration::readRows() {
   if (problem = readResults(text->getBuffer(), measured); !problem.empty())
     return line.fit + ": " + problem;
   for (const Measured &each : measured) {
+    if (!line.collective.empty() && !each.collective.empty() && each.collective != line.collective)
+      continue;
     if (!each.machine.empty() && each.machine != base.name) {
       ++skipped;
       continue;

@@ -46,6 +46,7 @@ private:
   std::string readPrograms(bool &isPrinted);
   std::string readRows();
   std::string addRow(const Measured &measured);
+  bool isAmbiguous(const Measured &measured) const;
   const core::Program *findProgram(const Measured &measured) const;
   std::string chooseConstants();
   std::string describe(const simulate::Indistinct &one) const;

@@ -3,6 +3,7 @@
 #include "gc3/Topology/Json.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/JSON.h"
+#include <algorithm>
 #include <cmath>
 
 namespace gc3::sim {
@@ -105,7 +106,24 @@ private:
   std::vector<Measured> &rows;
 };
 
-/// The table of nccl-tests. gc3-run adds the name of the program, and a line such as "# allreduce on 8 ranks".
+/// Removes what `mpirun --tag-output` or `srun -l` puts before a line: "[1,0]<stdout>:" or "0: ".
+llvm::StringRef withoutPrefix(llvm::StringRef line) {
+  const llvm::StringRef label = line.take_until([](char c) { return c == ':'; });
+  const bool isMpi = label.startswith("[") && label.endswith(">");
+  const bool isSlurm = !label.empty() && label.find_first_not_of("0123456789") == label.npos;
+  return (isMpi || isSlurm) && label.size() < line.size() ? line.drop_front(label.size() + 1).trim() : line;
+}
+
+/// Returns the collective of a test of nccl-tests, such as "all_reduce_perf".
+std::string collectiveOf(llvm::StringRef test) {
+  test.consume_back("_perf");
+  if (test == "all_reduce" || test == "all_gather")
+    return "all" + test.drop_front(4).str();
+  return test.str();
+}
+
+/// The table of nccl-tests, among other lines. gc3-run adds the name of the program, and a line such as "# allreduce on
+/// 8 ranks".
 class TableRows {
 public:
   explicit TableRows(std::vector<Measured> &found) : rows(found) {}
@@ -114,10 +132,13 @@ public:
     for (unsigned number = 1; !text.empty(); ++number) {
       auto [line, rest] = text.split('\n');
       text = rest;
-      line = line.trim();
-      if (line.startswith("#"))
-        readComment(line);
-      else if (std::string problem = line.empty() ? "" : readRow(line); !problem.empty())
+      line = withoutPrefix(line.trim());
+      std::string problem;
+      if (line.consume_front("#"))
+        readComment(line.trim());
+      else
+        problem = readLine(line);
+      if (!problem.empty())
         return placed("line " + std::to_string(number), problem);
     }
     return {};
@@ -125,28 +146,48 @@ public:
 
 private:
   void readComment(llvm::StringRef line) {
-    const auto [before, after] = line.drop_front().trim().split(" on ");
-    const llvm::StringRef number = after.split(' ').first;
-    uint32_t count = 0;
-    if (number.getAsInteger(10, count) || count == 0 || !after.drop_front(number.size()).startswith(" rank"))
+    uint32_t number = 0;
+    if (line.consume_front("Collective test starting:"))
+      return void(collective = collectiveOf(line.trim()));
+    if (line.startswith("nThread")) // the first line of a test
+      return void(ranks = 0);
+    if (line.consume_front("Rank ")) {
+      if (!line.ltrim().consumeInteger(10, number) && number < INT32_MAX)
+        ranks = std::max(ranks, number + 1);
       return;
-    collective = before.str(), ranks = count;
+    }
+    const auto [before, after] = line.split(" on ");
+    const llvm::StringRef word = after.split(' ').first;
+    if (word.getAsInteger(10, number) || number == 0 || !after.drop_front(word.size()).startswith(" rank"))
+      return;
+    collective = before.str(), ranks = number;
+  }
+
+  /// A row begins with two whole numbers. Other lines are not part of the table.
+  std::string readLine(llvm::StringRef line) {
+    llvm::SmallVector<llvm::StringRef, 16> words;
+    line.split(words, ' ', -1, false);
+    uint64_t number = 0;
+    if (words.size() < 2 || words[0].getAsInteger(10, number) || words[1].getAsInteger(10, number))
+      return {};
+    return readRow(words);
   }
 
   /// size count type redop root, then for each placement time algbw busbw #wrong, then the program.
-  std::string readRow(llvm::StringRef line) {
-    llvm::SmallVector<llvm::StringRef, 16> words;
-    line.split(words, ' ', -1, false);
+  std::string readRow(llvm::ArrayRef<llvm::StringRef> words) {
     if (words.size() < 13)
-      return rows.empty() ? "no row of a table begins here" : ""; // text after the table
+      return "a row has at least 13 columns";
     Measured row;
-    row.collective = collective, row.ranks = ranks, row.type = words[2].str();
+    row.collective = collective, row.ranks = ranks > 1 ? ranks : 0, row.type = words[2].str();
     if (words[0].getAsInteger(10, row.bytes))
       return "the size must be a whole number, not '" + words[0].str() + "'";
     if (words[4].getAsInteger(10, row.root))
       row.root = -1;
     if (!readTime(words[5], row.outOfPlace) || !readTime(words[9], row.inPlace))
       return "a time must be a number of microseconds or '-'";
+    for (const llvm::StringRef wrong : {words[8], words[12]})
+      if (uint64_t count = 0; !wrong.getAsInteger(10, count) && count != 0)
+        return "the call has " + wrong.str() + " wrong elements";
     if (words.size() > 13)
       row.program = words[13].str();
     if (row.outOfPlace > 0 || row.inPlace > 0)

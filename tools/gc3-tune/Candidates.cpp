@@ -46,6 +46,31 @@ static const Diagnostic *firstError(const Diagnostics &diags) {
   return nullptr;
 }
 
+/// Sets the params of the command line that a source file has, and the combinations of the other knobs' values. Returns
+/// an error text, or an empty string.
+std::string Candidates::listAssignments(const std::string &path, const std::string &text, sema::Assignment &params,
+                                        std::vector<sema::Assignment> &assignments) {
+  SourceManager sources;
+  Diagnostics diags(sources);
+  sema::SemaOptions options;
+  options.includeDirs = line.includeDirs;
+  const auto names = sema::listParams(sources, diags, path, text, options);
+  if (names)
+    for (const auto &define : line.defines)
+      if (std::find(names->begin(), names->end(), define.first) != names->end())
+        params.push_back(define), usedParams.push_back(define.first);
+  options.defines = params;
+  auto listed = names ? sema::listAssignments(sources, diags, path, text, options, line.mostCandidates) : std::nullopt;
+  if (listed) {
+    assignments = std::move(*listed);
+    return {};
+  }
+  std::string problem;
+  llvm::raw_string_ostream out(problem);
+  diags.print(out, false);
+  return out.str();
+}
+
 /// Reads the inputs, and lists a job for each combination of knobs. Returns an error text, or an empty string.
 std::string Candidates::listJobs() {
   for (const std::string &path : line.inputs) {
@@ -55,31 +80,23 @@ std::string Candidates::listJobs() {
       return "cannot read '" + path + "': " + problem;
     const std::string text = buffer->getBuffer().str();
     const driver::From from = driver::kindOf(path, text);
+    sema::Assignment params;
     std::vector<sema::Assignment> assignments(1);
-    if (from == driver::From::Source) {
-      SourceManager sources;
-      Diagnostics diags(sources);
-      sema::SemaOptions options;
-      options.defines = line.defines, options.includeDirs = line.includeDirs;
-      auto listed = sema::listAssignments(sources, diags, path, text, options, line.mostCandidates);
-      if (!listed) {
-        llvm::raw_string_ostream out(problem);
-        diags.print(out, false);
-        return out.str();
-      }
-      assignments = std::move(*listed);
-    } else if (!line.defines.empty()) {
-      return "-D needs programs as source, but '" + path + "' is not a .gc3 file";
-    }
+    if (from == driver::From::Source)
+      if (problem = listAssignments(path, text, params, assignments); !problem.empty())
+        return problem;
     for (sema::Assignment &assignment : assignments) {
       Job &job = jobs.emplace_back();
       job.file = path, job.text = text, job.from = from;
-      job.params = line.defines, job.defines = std::move(assignment);
+      job.params = params, job.defines = std::move(assignment);
     }
     if (jobs.size() > line.mostCandidates)
       return "the inputs have more than " + std::to_string(line.mostCandidates) +
              " combinations of knobs; set some with -D, or permit more with --most-candidates";
   }
+  for (const auto &[name, value] : line.defines)
+    if (std::none_of(usedParams.begin(), usedParams.end(), [&](const std::string &used) { return used == name; }))
+      return "'-D " + name + "=" + value + "': no input has a param '" + name + "'";
   return {};
 }
 
@@ -87,6 +104,7 @@ void Candidates::run(Job &job) const {
   driver::Options options;
   options.input = job.file, options.from = job.from;
   options.sema.defines = job.params, options.sema.includeDirs = line.includeDirs;
+  options.sema.sizeCheck = ir::SizeCheck::None; // the chosen programs get new sizes
   options.sema.defines.insert(options.sema.defines.end(), job.defines.begin(), job.defines.end());
   options.schedule.maxThreadBlocks = line.maxThreadBlocks;
   driver::Session session(options);

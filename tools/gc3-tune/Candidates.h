@@ -59,6 +59,8 @@ private:
     std::vector<std::string> filesRead;
   };
   std::string listJobs();
+  std::string listAssignments(const std::string &path, const std::string &text, sema::Assignment &params,
+                              std::vector<sema::Assignment> &assignments);
   std::string addSynthesized(const topology::Topology &topology);
   void run(Job &job) const;
   void add(Job &job);
@@ -70,6 +72,7 @@ private:
   std::vector<Candidate> candidates;
   std::vector<Dropped> droppedOnes;
   std::vector<std::string> files;
+  std::vector<std::string> usedParams; ///< of the command line; perhaps several times each
 };
 
 /// Returns a copy of the program with another name and other sizes.

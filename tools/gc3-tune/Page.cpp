@@ -16,6 +16,9 @@ static report::Section sectionOf(const Candidates &candidates, const Contest &co
   section.title = contest.label + " on " + std::to_string(contest.ranks) + " ranks";
   section.sizes = contest.sizes;
   const auto known = [](double time) { return std::isfinite(time) ? time : report::NoValue; };
+  section.curves.push_back({"the bundle", {}, false, {}});
+  for (uint32_t size = 0; size < contest.table.sizes; ++size)
+    section.curves[0].times.push_back(known(contest.table.at(contest.servingOf(size).candidate, size)));
   std::vector<uint32_t> curveOf(contest.candidates.size());
   for (const bool chosen : {true, false})
     for (uint32_t i = 0; i < contest.candidates.size(); ++i) {

@@ -20,19 +20,32 @@ static uint64_t findCrossover(const Timer &timer, const Contest &contest, const 
 
 void chooseRanges(const CommandLine &line, const Timer &timer, Contest &contest) {
   contest.choice = choose(contest.table, line.programs, line.within);
+  const bool hasBaseline = !contest.table.baseline.empty();
   uint64_t begin = 0;
+  const auto serve = [&](uint32_t candidate, uint64_t end) {
+    const bool isSame = !contest.servings.empty() && contest.servings.back().candidate == candidate;
+    if (isSame)
+      contest.servings.back().maxBytes = end;
+    else if (begin < end)
+      contest.servings.push_back({candidate, "", begin, end});
+    begin = end;
+  };
+  if (hasBaseline) // leaves sizes that were not compared to the baseline
+    serve(TimeTable::Baseline, contest.sizes.front());
   for (const Range &range : contest.choice.ranges) {
     const bool isLast = range.end == contest.table.sizes;
-    const uint64_t end =
-        isLast ? ir::ProgramInfo::NoLimit : timer.bytesOf(contest, findCrossover(timer, contest, range, *(&range + 1)));
-    contest.servings.push_back({range.candidate, "", begin, end});
-    begin = end;
+    if (isLast)
+      serve(range.candidate, hasBaseline ? contest.sizes.back() + 1 : ir::ProgramInfo::NoLimit);
+    else
+      serve(range.candidate, timer.bytesOf(contest, findCrossover(timer, contest, range, *(&range + 1))));
   }
+  if (hasBaseline)
+    serve(TimeTable::Baseline, ir::ProgramInfo::NoLimit);
 }
 
 const Serving &Contest::servingOf(uint32_t size) const {
   size_t i = 0;
-  while (choice.ranges[i].end <= size)
+  while (servings[i].maxBytes <= sizes[size])
     ++i;
   return servings[i];
 }

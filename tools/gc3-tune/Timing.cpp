@@ -80,7 +80,12 @@ void Timer::simulateAll(Contest &contest) {
       candidates.drop(contest.candidates[i], problems[i]);
 }
 
-void Timer::timeBaseline(Contest &contest) const {
+/// Returns an error text if the baseline runs on another number of ranks.
+std::string Timer::timeBaseline(Contest &contest) const {
+  if (contest.ranks != nccl.ranks)
+    return contest.label + " has " + std::to_string(contest.ranks) +
+           " ranks, but --baseline compares it with NCCL on " + std::to_string(nccl.ranks) +
+           " ranks, those of --topology";
   for (uint64_t size : contest.sizes) {
     const auto choice = chooseNccl(nccl, file->program(contest.candidates[0]).collective()->string_view(), size);
     contest.table.baseline.push_back(choice ? choice->time : NoTime);
@@ -88,6 +93,7 @@ void Timer::timeBaseline(Contest &contest) const {
                                                  std::string(topology::ProtocolNames[choice->protocol])
                                            : "");
   }
+  return {};
 }
 
 /// Returns why the first of the contest's candidates was dropped, for a message. Returns an empty string if none was.
@@ -96,6 +102,18 @@ std::string Timer::firstReason(const Contest &contest) const {
   for (const Dropped &each : candidates.dropped())
     if (each.name == name)
       return "; the first reason: " + each.reason;
+  return {};
+}
+
+/// Removes the contests without any time, such as those for another number of ranks than the topology's. Their
+/// candidates have been dropped. Returns an error text if no contest is left.
+std::string Timer::removeUntimed(std::vector<Contest> &contests) const {
+  const auto isUntimed = [](const Contest &contest) {
+    return std::none_of(contest.table.times.begin(), contest.table.times.end(), [](double t) { return t < NoTime; });
+  };
+  if (std::all_of(contests.begin(), contests.end(), isUntimed))
+    return "no candidate has a time" + firstReason(contests.front());
+  contests.erase(std::remove_if(contests.begin(), contests.end(), isUntimed), contests.end());
   return {};
 }
 
@@ -119,9 +137,12 @@ std::string Timer::run(std::vector<Contest> &contests) {
       simulateAll(contest);
   else if (std::string problem = measureAll(contests); !problem.empty())
     return problem;
+  if (std::string problem = removeUntimed(contests); !problem.empty())
+    return problem;
   for (Contest &contest : contests) {
     if (line.againstNccl)
-      timeBaseline(contest);
+      if (std::string problem = timeBaseline(contest); !problem.empty())
+        return problem;
     if (std::string problem = checkTimes(contest); !problem.empty())
       return problem;
   }

@@ -30,7 +30,8 @@ private:
   void simulateAll(Contest &contest);
   std::string measureAll(std::vector<Contest> &contests);
   std::string measureOnce(const std::string &path, std::vector<Contest> &contests) const;
-  void timeBaseline(Contest &contest) const;
+  std::string timeBaseline(Contest &contest) const;
+  std::string removeUntimed(std::vector<Contest> &contests) const;
   std::string firstReason(const Contest &contest) const;
   std::string checkTimes(const Contest &contest) const;
   std::string simulate(uint32_t candidate, uint64_t count, double &time) const;

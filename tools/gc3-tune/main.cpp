@@ -93,11 +93,9 @@ static int run(const CommandLine &line) {
   std::string problem = checkPrograms(contests);
   if (problem.empty())
     problem = write(line, candidates, contests);
-  if (!problem.empty())
-    return fail(problem);
-  if (!line.quiet)
+  if (!line.quiet) // also after an error, to show why
     printTable(llvm::outs(), line, candidates, contests);
-  return 0;
+  return problem.empty() ? 0 : fail(problem);
 }
 
 int main(int argc, char **argv) {

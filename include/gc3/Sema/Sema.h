@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gc3/IR/ChunkDag.h"
+#include "gc3/IR/Dispatch.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/SourceManager.h"
 #include "llvm/ADT/StringRef.h"
@@ -18,6 +19,7 @@ struct SemaOptions {
   std::vector<std::pair<std::string, std::string>> defines; ///< `-D name=value`; each name occurs once
   std::vector<std::string> includeDirs; ///< folders to search for imports, after the importing file's folder
   std::string program;                  ///< the only program to build; empty: all
+  ir::SizeCheck sizeCheck = ir::SizeCheck::OverlapsAndGaps;
   // Budgets. Each program has its own budget, and all params together have one. If a comment says "all programs", the
   // programs share one budget.
   uint64_t maxSteps = 250'000'000;               ///< number of backward jumps, calls and new list elements
@@ -48,6 +50,10 @@ std::optional<ir::Collective> analyzeCollective(SourceManager &sources, Diagnost
 
 /// Values of knobs (params that list their values): the name, and the text of a `-D` that sets the value.
 using Assignment = std::vector<std::pair<std::string, std::string>>;
+
+/// Returns the names of all params of `text`. Returns nothing after an error, which is in `diags`.
+std::optional<std::vector<std::string>> listParams(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
+                                                   llvm::StringRef text, const SemaOptions &options);
 
 /// Returns the combinations of the values that the knobs of `text` list, the last knob changing fastest. Params that
 /// `options.defines` sets are fixed. Leaves out combinations for which such a value is not in the list of its param, or

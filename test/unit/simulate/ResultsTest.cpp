@@ -43,6 +43,29 @@ TEST(Results, HaveSeveralFormats) {
   EXPECT_EQ(rows[3].outOfPlace, 5.25);
 }
 
+/// The tables of two tests, with lines of NCCL and of the launcher.
+TEST(Results, AreAmongOtherLines) {
+  const std::string log = R"(NCCL version 2.18.3+cuda12.1
+# Collective test starting: all_reduce_perf
+# nThread 1 nGpus 8 minBytes 1024 maxBytes 1024 step: 8(factor) warmup iters: 1
+#  Rank  0 Group  0 Pid 1 on n device  0 [0000:07:00] NVIDIA A100
+#  Rank  7 Group  0 Pid 1 on n device  7 [0000:bd:00] NVIDIA A100
+[1,0]<stdout>:  1024 256 float sum -1 31.2 0.03 0.06 0 30.9 0.03 0.06 N/A
+node01:123:456 [0] NCCL INFO one two three four five six seven eight nine ten
+# Out of bounds values : 0 OK
+# Collective test starting: reduce_scatter_perf
+# nThread 1 nGpus 4 minBytes 8192 maxBytes 8192 step: 8(factor) warmup iters: 1
+0:  8192 256 float none -1 25.2 0.03 0.06 0 24.9 0.03 0.06 0
+)";
+  std::vector<sim::Measured> rows;
+  EXPECT_EQ(sim::readResults(log, rows), "");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].collective + " " + rows[1].collective, "allreduce reduce_scatter");
+  EXPECT_EQ(rows[0].ranks, 8u);
+  EXPECT_EQ(rows[1].ranks, 0u);
+  EXPECT_EQ(rows[1].inPlace, 24.9);
+}
+
 TEST(Results, RefuseWrongTexts) {
   EXPECT_EQ(errorOfResults(""), "there are no measured times");
   EXPECT_EQ(errorOfResults("{}"), "the object has neither 'rows' nor 'points'");
@@ -50,7 +73,12 @@ TEST(Results, RefuseWrongTexts) {
   EXPECT_EQ(errorOfResults(R"({"rows": [{"size": 1, "time": -1}]})"),
             "rows[0]: time: must be a number of microseconds of at least 0");
   EXPECT_EQ(errorOfResults(R"({"rows": [{"size": 1, "time": 0}]})"), "there are no measured times");
-  EXPECT_EQ(errorOfResults("hello\n"), "line 1: no row of a table begins here");
+  EXPECT_EQ(errorOfResults("hello\n"), "there are no measured times");
+  EXPECT_EQ(errorOfResults("1024 256 float sum -1 5.25 0.2 0.3 0\n"), "line 1: a row has at least 13 columns");
+  EXPECT_EQ(errorOfResults("1024 256 float sum -1 5.25 0.2 0.3 0 5.25 0.2 0.3 7\n"),
+            "line 1: the call has 7 wrong elements");
+  EXPECT_EQ(errorOfResults("1024 256 float sum -1 fast 0.2 0.3 0 5.25 0.2 0.3 0\n"),
+            "line 1: a time must be a number of microseconds or '-'");
 }
 
 /// Texts that differ from valid ones in a few bytes are read or refused. The fuzzer checks the same property.
