@@ -156,7 +156,10 @@ double Selector::costOf(uint32_t bucket, const Arm &arm) const {
 /// Returns the arm that is most worth a call; `count` if only the favourite is.
 uint32_t Selector::findCandidate(uint32_t bucket) const {
   const Row &row = rows[bucket];
-  float best = at(bucket, row.favourite).next.time - leastGain;
+  const Arm &favourite = at(bucket, row.favourite);
+  if (favourite.estimate.count() == 0 && favourite.pending == 0)
+    return count; // first shows what there is to improve
+  float best = favourite.next.time - leastGain;
   uint32_t found = count;
   for (uint32_t a = 0; a < count; ++a) {
     const Arm &arm = at(bucket, a);

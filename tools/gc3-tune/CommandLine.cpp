@@ -27,6 +27,7 @@ struct Table {
   cl::OptionCategory times{"Times"};
   cl::OptionCategory choice{"Choice"};
   cl::OptionCategory output{"Output"};
+  cl::OptionCategory online{"Online selection"};
 
   cl::list<std::string> inputs{cl::Positional, cl::desc("FILES"), cl::cat(programs)};
   cl::list<std::string> defines{"D", cl::desc("Set a param of programs in .gc3 files; a knob then has this value only"),
@@ -83,6 +84,17 @@ struct Table {
   cl::opt<std::string> report{"report",
                               cl::desc("Write a web page with plots of times and speed-ups; - is standard output"),
                               cl::value_desc("file"), cl::cat(output)};
+  cl::opt<std::string> replay{"replay",
+                              cl::desc("Run the runtime's selector over the times in this JSON file, and print its "
+                                       "choices as JSON; - is standard input"),
+                              cl::value_desc("file"), cl::cat(online)};
+  cl::opt<uint64_t> seed{"seed", cl::desc("With --replay: seed of noise and delays (default 0)"), cl::value_desc("n"),
+                         cl::init(0), cl::cat(online)};
+  cl::opt<unsigned> ranks{"ranks",
+                          cl::desc("With --replay: selectors, which exchange their times; an error if they choose "
+                                   "different arms (default 1)"),
+                          cl::value_desc("n"), cl::init(1), cl::cat(online)};
+
   cl::opt<bool> quiet{"q", cl::desc("Print no table"), cl::cat(output)};
   cl::alias quietAlias{"quiet", cl::desc("Alias for -q"), cl::aliasopt(quiet), cl::cat(output)};
 };
@@ -158,9 +170,21 @@ bool checkFiles(const Table &table) {
   return true;
 }
 
+bool checkReplay(const Table &table) {
+  if (!table.inputs.empty() || !table.bundle.empty() || !table.topology.empty() || !table.measure.empty())
+    return reject("--replay takes no programs, topology or output");
+  if (table.ranks < 1 || table.ranks > 1024)
+    return reject("--ranks must be 1 to 1024");
+  return true;
+}
+
 bool check(const Table &table) {
   if (table.listTopologies)
     return true;
+  if (!table.replay.empty())
+    return checkReplay(table);
+  if (table.seed.getNumOccurrences() != 0 || table.ranks.getNumOccurrences() != 0)
+    return reject("--seed and --ranks need --replay");
   if (table.inputs.empty() && table.synthesize.empty())
     return reject("FILES are missing; see gc3-tune --help");
   if (!table.synthesize.empty() && !common::findStandard(table.synthesize))
@@ -185,7 +209,7 @@ bool check(const Table &table) {
 std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
   Table table;
   cl::SetVersionPrinter([](llvm::raw_ostream &out) { out << "gc3-tune " GC3_TUNE_VERSION "\n"; });
-  cl::HideUnrelatedOptions({&table.programs, &table.times, &table.choice, &table.output});
+  cl::HideUnrelatedOptions({&table.programs, &table.times, &table.choice, &table.output, &table.online});
   CommandLine line;
   if (!cl::ParseCommandLineOptions(
           argc, argv,
@@ -206,6 +230,7 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
   line.topology = table.topology, line.rounds = table.rounds, line.factor = table.factor;
   line.againstNccl = !table.baseline.empty(), line.programs = table.most, line.jobs = table.jobs;
   line.output = table.bundle, line.json = table.json, line.report = table.report;
+  line.replay = table.replay, line.seed = table.seed, line.ranks = table.ranks;
   line.listTopologies = table.listTopologies,
   line.quiet = table.quiet || line.output == "-" || line.json == "-" || line.report == "-";
   return line;

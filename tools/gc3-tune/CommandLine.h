@@ -34,6 +34,9 @@ struct CommandLine {
   std::string output;    ///< the bundle
   std::string json;      ///< empty: none
   std::string report;    ///< empty: none
+  std::string replay;    ///< a recording, for selectors instead of candidates; empty: none
+  uint64_t seed = 0;     ///< of the replay
+  uint32_t ranks = 1;    ///< selectors of the replay
   bool listTopologies = false, quiet = false;
 };
 

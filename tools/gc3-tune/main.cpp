@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // gc3-tune: makes a bundle of the fastest programs. Compiles and proves the candidates, times them, chooses, writes.
+#include "Input.h"
 #include "Output.h"
 #include "Ranges.h"
 #include "ReadTopology.h"
+#include "Replay.h"
 #include "Results.h"
 #include "gc3/Topology/Families.h"
 #include "llvm/Support/InitLLVM.h"
@@ -98,6 +100,21 @@ static int run(const CommandLine &line) {
   return problem.empty() ? 0 : fail(problem);
 }
 
+static int replayFile(const CommandLine &line) {
+  std::string problem;
+  const auto text = driver::readInput(line.replay, driver::mostStreamedText, problem);
+  if (!text)
+    return fail("cannot read '" + line.replay + "': " + problem);
+  Recording recording;
+  if (problem = readRecording(text->getBuffer().str(), recording); !problem.empty())
+    return fail(line.replay + ": " + problem);
+  const Replay result = replay(recording, line.ranks, line.seed);
+  if (!result.disagreement.empty())
+    return fail(line.replay + ": " + result.disagreement);
+  llvm::outs() << jsonOf(result);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM initialise(argc, argv);
   const std::optional<CommandLine> line = parseCommandLine(argc, argv);
@@ -108,7 +125,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   try {
-    return run(*line);
+    return line->replay.empty() ? run(*line) : replayFile(*line);
   } catch (const std::exception &problem) { // out of memory
     return fail(problem.what());
   }
