@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/OnlineSelection.h"
 
+#include "bundle/Times.h"
 #include "core/Log.h"
 #include "core/PlainCost.h"
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdio>
 
 namespace gc3::core {
@@ -83,17 +85,23 @@ uint32_t OnlineSelection::fixedFor(const std::vector<uint32_t> &programs, double
   return 0;
 }
 
+/// Predicts times by the bundle if it has times of all programs. Times of some programs do not compare with a model.
 select::Arms OnlineSelection::armsOf(const Selection::Arms &arms) const {
   select::Arms made;
   made.buckets = bucketCount;
   made.count = static_cast<uint32_t>(arms.programs.size());
+  const bool areTimed = std::all_of(arms.programs.begin(), arms.programs.end(), [&](uint32_t program) {
+    return !std::isnan(bundle::predictedMicroseconds(file.program(program), 1));
+  });
   std::vector<PlainCost> costs;
   for (const uint32_t program : arms.programs)
     costs.push_back(PlainCost::of(*selection.use(program).program));
   for (uint32_t b = 0; b < bucketCount; ++b) {
     made.fixed.push_back(fixedFor(arms.programs, sizeOf(b)));
-    for (const PlainCost &cost : costs)
-      made.predicted.push_back(static_cast<float>(cost.time(sizeOf(b))));
+    for (uint32_t arm = 0; arm < made.count; ++arm)
+      made.predicted.push_back(static_cast<float>(
+          areTimed ? bundle::predictedMicroseconds(file.program(arms.programs[arm]), static_cast<uint64_t>(sizeOf(b)))
+                   : costs[arm].time(sizeOf(b))));
   }
   return made;
 }

@@ -32,11 +32,11 @@ constexpr std::array<SettingInfo, settingCount> settingTable{{
      "on the host, online chooses programs from the times of earlier calls; with same-bits, calls whose results are "
      "rounded keep "
      "their program",
-     "off, online or online,same-bits", "off", Agreement::None, Reader::All, "online.md"},
+     "off, online or online,same-bits", "off", Agreement::None, Reader::All, "online.md#turn-it-on"},
     {Setting::TuneBudget, "GC3_TUNE_BUDGET",
      "the time that online selection may spend on trying other programs after a size's first 50 calls, in percent of "
      "the time of all calls; 0 freezes the choices",
-     "a number from 0 to 100", "2", Agreement::None, Reader::All, "online.md"},
+     "a number from 0 to 100", "2", Agreement::None, Reader::All, "online.md#turn-it-on"},
     {Setting::Slots, "GC3_SLOTS",
      "number of FIFO slots of a connection on GPUs; if a program needs more, NCCL serves its calls",
      "numbers from 1 on" BY_PROTOCOL "4,LL:16", "the largest number that a program sharing the connection requests",

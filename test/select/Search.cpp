@@ -135,10 +135,8 @@ private:
   void take() {
     const Sample rule = episode.isAnnounced ? Sample::Longest : Sample::Shortest;
     Exchange exchange = evaluate(board.messages(taken++), rule);
-    if (hasFault(Fault::WrongTime) && exchange.count > 0 && exchange.call >= episode.faultyCall && !hasCorrupted) {
+    if (hasFault(Fault::WrongTime) && exchange.count > 0 && exchange.call >= episode.faultyCall)
       exchange.samples.fill(7);
-      hasCorrupted = true;
-    }
     takeAt.pop_front();
     if (episode.isAnnounced && error.empty())
       error = exchange.error;
@@ -185,7 +183,6 @@ private:
   std::deque<Unsent> unsent;
   std::deque<uint64_t> takeAt;  ///< of exchanges that have not ended: the call at which the rank looks for the messages
   uint64_t sent = 0, taken = 0; ///< numbers of exchanges
-  bool hasCorrupted = false;
 };
 
 std::string findDisagreement(const std::vector<std::unique_ptr<RankRun>> &runs) {

@@ -15,7 +15,7 @@ namespace gc3::select {
 enum class Fault : uint8_t {
   None,
   FlippedBit, ///< in the state of one rank's selector
-  WrongTime,  ///< in one rank's copy of an exchange
+  WrongTime,  ///< in one rank's copies of exchanges
   OtherTerms, ///< one rank has a longer delay
 };
 

@@ -109,6 +109,15 @@ TEST(Online, FrozenChoicesDoNotExplore) {
   EXPECT_EQ(countersOf(group).explored, 0);
 }
 
+TEST(Online, TrustsTheTimesOfTheBundle) {
+  std::vector<ProgramSpec> programs = allReduces();
+  for (ProgramSpec &program : programs)
+    program.times = {{1, program.name == "chain" ? 10.0 : 10000.0}};
+  Group group(programs, ranks, tuned(gc3TuneOnline));
+  EXPECT_EQ(countWrong(group, 50), 0);
+  EXPECT_EQ(countersOf(group).explored, 0);
+}
+
 TEST(Online, TheListOfProgramsLimitsTheArms) {
   gc3HostConfig_t config = tuned(gc3TuneOnline);
   config.programs = "allreduce:plain";
