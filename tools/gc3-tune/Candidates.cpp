@@ -94,9 +94,9 @@ std::string Candidates::listJobs() {
       return "the inputs have more than " + std::to_string(line.mostCandidates) +
              " combinations of knobs; set some with -D, or permit more with --most-candidates";
   }
-  for (const auto &[name, value] : line.defines)
-    if (std::none_of(usedParams.begin(), usedParams.end(), [&](const std::string &used) { return used == name; }))
-      return "'-D " + name + "=" + value + "': no input has a param '" + name + "'";
+  for (const auto &define : line.defines)
+    if (std::find(usedParams.begin(), usedParams.end(), define.first) == usedParams.end())
+      return "'-D " + define.first + "=" + define.second + "': no input has a param '" + define.first + "'";
   return {};
 }
 
