@@ -245,7 +245,7 @@ void Selector::chooseFavourite(uint32_t bucket) {
   Row &row = rows[bucket];
   const auto rank = [&](uint32_t a) {
     const Arm &arm = at(bucket, a);
-    return arm.estimate.count() == 0 ? infinity : arm.next.time;
+    return arm.estimate.count() == 0 ? std::numeric_limits<float>::infinity() : arm.next.time;
   };
   float best = rank(row.favourite) - leastGain / 2;
   for (uint32_t a = 0; a < count; ++a)

@@ -5,10 +5,10 @@
 
 #include "gc3/Common/Result.h"
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace gc3::select {
@@ -20,7 +20,11 @@ struct TuneContext {
   bool inPlace = false;
   uint32_t ranks = 1;
   uint32_t hosts = 1; ///< at most `ranks`
-  std::strong_ordering operator<=>(const TuneContext &) const = default;
+  bool operator==(const TuneContext &) const = default;
+  bool operator<(const TuneContext &other) const {
+    return std::tie(collective, type, inPlace, ranks, hosts) <
+           std::tie(other.collective, other.type, other.inPlace, other.ranks, other.hosts);
+  }
 };
 
 /// The times of an arm in a bucket of a context.

@@ -71,7 +71,7 @@ std::string forEach(const json::Object &file, const char *name, Read read) {
     return std::string("'") + name + "' must be an array that is not empty";
   for (size_t i = 0; i < array->size(); ++i) {
     const json::Object *object = (*array)[i].getAsObject();
-    const std::string problem = object ? read(*object, i) : number(name, i) + " must be an object";
+    std::string problem = object ? read(*object, i) : number(name, i) + " must be an object";
     if (!problem.empty())
       return problem;
   }
