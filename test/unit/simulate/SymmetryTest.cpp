@@ -113,7 +113,8 @@ TEST(Symmetry, FollowsWaits) {
     const auto firstAwaited = static_cast<uint32_t>(whole.awaited.size()) - (waits ? 1 : 0);
     whole.blocks.push_back({0, whole.table.end(), Whole::None, Whole::None, 0, firstAwaited, waits ? 1u : 0u,
                             static_cast<uint32_t>(whole.usesBegin.size()) - 1});
-    whole.usesBegin.push_back(0); // the step uses no resource
+    for (uint32_t list = 0; list < whole.listsOf(whole.blocks.back()); ++list)
+      whole.usesBegin.push_back(0); // the step uses no resource
   };
   for (const uint32_t count : {1, 1, 2, 2})
     add(count, Whole::None);
