@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <thread>
+#include <utility>
 
 namespace gc3::api {
 
@@ -53,11 +54,11 @@ void OnlineCalls::makeDecision(uint64_t number, const Request &request, const Re
     const bool isKnown = made == timed.number;
     selection.add(slot.decision.choice, isKnown ? timed.microseconds : std::numeric_limits<float>::quiet_NaN());
     if (isKnown)
-      slot.decision.site->circumstances.isInPlace = timed.isInPlace;
+      slot.decision.site->place = timed.isInPlace ? core::CallPlace::InPlace : core::CallPlace::Apart;
   }
   Slot &slot = slots[number % 2];
   Site *const site = findSite(request, slots[(number + 1) % 2].decision.site);
-  slot.decision = {site, site ? selection.choose(site->kind, site->circumstances) : OnlineSelection::Decision{}};
+  slot.decision = {site, site ? selection.choose(site->kind, site->place) : OnlineSelection::Decision{}};
   slot.isPending = true;
   slot.number.store(number, std::memory_order_release);
 }
@@ -82,12 +83,14 @@ OnlineCalls::Site *OnlineCalls::makeSite(const Request &request, const Site *inU
   const core::Result<OnlineSelection::Kind> kind = selection.find(request);
   if (!kind.ok())
     return nullptr; // the call reports the error
-  if (sites.size() < mostSites)
+  if (sites.size() < mostSites) {
+    lastSite = sites.size();
     sites.emplace_back();
-  else if (&sites[oldest] == inUse)
-    oldest = (oldest + 1) % mostSites;
-  lastSite = sites.size() < mostSites ? sites.size() - 1 : oldest;
-  oldest = (lastSite + 1) % mostSites;
+  } else {
+    if (&sites[oldest] == inUse)
+      oldest = (oldest + 1) % mostSites;
+    lastSite = std::exchange(oldest, (oldest + 1) % mostSites);
+  }
   Site &site = sites[lastSite];
   site = {std::string(request.name), request, *kind, {}, 0, {}};
   site.request.name = site.name;
@@ -112,7 +115,7 @@ core::Result<const char *> OnlineCalls::select(const Request &request) {
   if (!kind.ok())
     return kind.outcome();
   if (kind->family)
-    return selection.nameOf(selection.favourite(*kind, {}));
+    return selection.nameOf(selection.favourite(*kind, core::CallPlace::Apart));
   const core::Result<const core::LoadedProgram *> fixed = table.select(request);
   if (!fixed.ok())
     return fixed.outcome();

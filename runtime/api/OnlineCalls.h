@@ -28,7 +28,7 @@ public:
     core::OnlineSelection::Kind kind;
     std::vector<host::PreparedCall *> calls; ///< by arm; null: not prepared. Valid for one value of `retirements`
     uint64_t retirements = 0;
-    core::Circumstances circumstances; ///< of the last timed call
+    core::CallPlace place{}; ///< of the last timed call
   };
   struct Decision {
     Site *site = nullptr; ///< null: the program is fixed

@@ -106,20 +106,19 @@ select::Arms OnlineSelection::armsOf(const Selection::Arms &arms) const {
   return made;
 }
 
-OnlineSelection::Decision OnlineSelection::choose(const Kind &kind, Circumstances circumstances) {
-  const uint32_t number = circumstances.number();
-  std::unique_ptr<select::Selector> &selector = kind.family->selectors[number];
+OnlineSelection::Decision OnlineSelection::choose(const Kind &kind, CallPlace place) {
+  std::unique_ptr<select::Selector> &selector = kind.family->selectors[static_cast<size_t>(place)];
   if (!selector)
     selector = std::make_unique<select::Selector>(kind.family->arms, budget);
   const select::Selector::Choice choice = selector->choose(kind.bucket);
   const uint32_t favourite = selector->favourite(kind.bucket);
   calls += 1 + choice.repeats;
   explored += choice.arm != favourite;
-  return {kind, number, choice.arm, favourite, choice.repeats};
+  return {kind, place, choice.arm, favourite, choice.repeats};
 }
 
 void OnlineSelection::add(const Decision &decision, float microseconds) {
-  select::Selector &selector = *decision.kind.family->selectors[decision.circumstances];
+  select::Selector &selector = *decision.kind.family->selectors[static_cast<size_t>(decision.place)];
   const uint32_t before = selector.favourite(decision.kind.bucket);
   selector.add(decision.kind.bucket, decision.arm, microseconds);
   if (selector.favourite(decision.kind.bucket) == before)
@@ -141,9 +140,9 @@ void OnlineSelection::logChange(const Decision &decision, uint32_t before, const
       describe(before));
 }
 
-uint32_t OnlineSelection::favourite(const Kind &kind, Circumstances circumstances) const {
+uint32_t OnlineSelection::favourite(const Kind &kind, CallPlace place) const {
   const Family &family = *kind.family;
-  const auto &selector = family.selectors[circumstances.number()];
+  const auto &selector = family.selectors[static_cast<size_t>(place)];
   return family.programs[selector ? selector->favourite(kind.bucket) : family.arms.fixed[kind.bucket]];
 }
 

@@ -14,14 +14,9 @@
 
 namespace gc3::core {
 
-/// What a choice depends on besides the request. Ranks can differ in it, so a choice uses what all ranks announced with
-/// an earlier call.
-struct Circumstances {
-  bool isInPlace = false;   ///< at least one rank's call is in place
-  bool isDisturbed = false; ///< the process makes other calls at the same time
-  uint32_t number() const { return (isInPlace ? 1 : 0) + (isDisturbed ? 2 : 0); }
-  static constexpr uint32_t count = 4;
-};
+/// Whether a call is in place. Ranks can differ in this, so a choice uses what all ranks announced with an earlier
+/// call: InPlace if that call was in place on at least one rank.
+enum class CallPlace : uint8_t { Apart, InPlace };
 
 class OnlineSelection {
 public:
@@ -30,10 +25,10 @@ public:
 
   /// Calls that have the same programs, datatype and operation.
   struct Family {
-    std::string text;               ///< for the log, such as "allreduce float sum"
-    std::vector<uint32_t> programs; ///< indices in the bundle
-    select::Arms arms;              ///< in the order of `programs`
-    std::array<std::unique_ptr<select::Selector>, Circumstances::count> selectors; ///< null: not needed yet
+    std::string text;                                           ///< for the log, such as "allreduce float sum"
+    std::vector<uint32_t> programs;                             ///< indices in the bundle
+    select::Arms arms;                                          ///< in the order of `programs`
+    std::array<std::unique_ptr<select::Selector>, 2> selectors; ///< by CallPlace; null: not needed yet
   };
   /// Calls of a family that have about the same size. `family` is null if their program is fixed.
   struct Kind {
@@ -46,17 +41,17 @@ public:
   /// The choice for one call, and for `repeats` next calls of the kind.
   struct Decision {
     Kind kind;
-    uint32_t circumstances = 0;
+    CallPlace place{};
     uint32_t arm = 0;
     uint32_t favourite = 0; ///< the arm of the repeats
     uint32_t repeats = 0;   ///< they are not timed
   };
   /// Chooses the program of a call. The kind must have a family.
-  Decision choose(const Kind &kind, Circumstances circumstances);
+  Decision choose(const Kind &kind, CallPlace place);
   /// Adds the time of a call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO.
   void add(const Decision &decision, float microseconds);
   /// Returns the program of the next call that does not explore.
-  uint32_t favourite(const Kind &kind, Circumstances circumstances) const;
+  uint32_t favourite(const Kind &kind, CallPlace place) const;
 
   const char *nameOf(uint32_t program) const { return file.program(program).name()->c_str(); }
 
