@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What online selection has learned, as a text file (docs/learned-times.md). A file is valid for one machine and one
+// What online selection has learned, as a text file (docs/selection.md). A file is valid for one machine and one
 // bundle. It is replaced as a whole, so readers never see a part of it.
 #pragma once
 
