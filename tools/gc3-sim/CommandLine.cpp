@@ -167,6 +167,10 @@ bool checkFit(const Table &table) {
   const bool isComparison = table.fitConstants.size() == 1 && table.fitConstants[0] == "none";
   if (table.fitted.empty() != isComparison)
     return reject(isComparison ? "-o can't be combined with --fit-constants=none" : "--fit needs -o");
+  for (const cl::Option *each :
+       std::initializer_list<const cl::Option *>{&table.minBytes, &table.maxBytes, &table.factor})
+    if (each->getNumOccurrences() != 0)
+      return reject("-b, -e and -f have no effect with --fit, which uses the sizes of the rows");
   return !predicts(table) || reject("--fit can't be combined with options of predictions");
 }
 

@@ -28,6 +28,8 @@ std::string Groups::find(const std::string &collective, const std::string &name)
   for (uint32_t i = 0; i < file.programCount(); ++i) {
     const bundle::fbs::Program &info = file.program(i);
     names += (names.empty() ? " '" : ", '") + info.name()->str() + "'";
+    if (!collective.empty())
+      names += " for " + core::formOf(info).str();
     if ((!collective.empty() && !core::isNamedBy(*wanted, info)) ||
         (!name.empty() && name != "all" && name != info.name()->string_view()))
       continue;
@@ -42,7 +44,10 @@ std::string Groups::find(const std::string &collective, const std::string &name)
     else
       same->programs.push_back(i);
   }
-  return groups.empty() ? "no such program; the file has" + (names.empty() ? " none" : names) : "";
+  if (!groups.empty())
+    return {};
+  const std::string missing = collective.empty() ? "no such program" : "no program for collective '" + collective + "'";
+  return missing + "; the file has" + (names.empty() ? " none" : names);
 }
 
 std::optional<uint32_t> Groups::select(const Group &group, uint64_t bytes) const {

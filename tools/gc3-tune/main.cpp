@@ -13,7 +13,9 @@
 using namespace gc3;
 using namespace gc3::tune;
 
-static int fail(const std::string &message) {
+/// Prints an error. The text can be one of the compiler's.
+static int fail(llvm::StringRef message) {
+  message.consume_front("gc3c: error: ");
   llvm::errs() << "gc3-tune: error: " << message << '\n';
   return 1;
 }

@@ -40,6 +40,6 @@ function makeRanges({ranges, curves, baseline}) {
     return element('tr', {}, cell('th', formatSize(begin)), cell('td', end >= 2 ** 63 ? 'any size' : formatSize(end)), name);
   });
   const head = element('tr', {}, cell('th', 'From'), cell('th', 'to'), element('th', {style: 'text-align: left'}, 'served by'));
-  return element('section', {class: 'card', 'data-kind': 'ranges', 'aria-label': 'Ranges'}, element('h3', {}, 'Ranges'),
+  return element('section', {class: 'card wide', 'data-kind': 'ranges', 'aria-label': 'Ranges'}, element('h3', {}, 'Ranges'),
     element('div', {class: 'scroll'}, element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows))));
 }
