@@ -78,8 +78,8 @@ OnlineCalls::Site *OnlineCalls::findSite(const Request &request, const Site *inU
 /// Keeps `inUse`, because ranks can still read it.
 OnlineCalls::Site *OnlineCalls::makeSite(const Request &request, const Site *inUse) {
   std::lock_guard guard(agreement);
-  if (isEmpty(request))
-    return nullptr;
+  if (isEmpty(request) || !core::checkRequest(request, 0, table.rankCount()).ok())
+    return nullptr; // there is nothing to run, or the call reports the error
   const core::Result<OnlineSelection::Kind> kind = selection.find(request);
   if (!kind.ok())
     return nullptr; // the call reports the error

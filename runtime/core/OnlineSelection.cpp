@@ -65,10 +65,10 @@ Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request) {
     return found.outcome();
   if (found->programs.size() < 2)
     return Kind{};
-  const auto [place, isNew] = families.try_emplace(familyOf(request));
+  const auto [place, isNew] = families.try_emplace({familyOf(request), request.kind});
   Family &family = place->second;
   if (isNew) {
-    family.text = place->first;
+    family.text = place->first.first;
     family.programs = found->programs;
     family.arms = armsOf(*found);
   }

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <map>
+#include <utility>
 
 namespace gc3::core {
 
@@ -70,7 +71,8 @@ private:
   const bundle::BundleFile &file;
   const TuneOptions options;
   select::Budget budget;
-  std::map<std::string, Family> families;
+  /// By the text and the kind of calls: only calls by name can have programs of another shape.
+  std::map<std::pair<std::string, CallKind>, Family> families;
   uint64_t calls = 0, explored = 0, changes = 0;
 };
 

@@ -21,9 +21,9 @@ constexpr uint64_t mostMemory = 512ull << 20;
 
 } // namespace
 
-CallTable::CallTable(const bundle::BundleFile &bundleFile, uint32_t rankCount, const CallOptions &chosen)
-    : file(bundleFile), ranks(rankCount), options(chosen),
-      selection(file, rankCount, chosen.allowUnproven, chosen.choice), random(chosen.seed) {
+CallTable::CallTable(const bundle::BundleFile &bundleFile, uint32_t ranksOfAll, const CallOptions &chosen)
+    : file(bundleFile), ranks(ranksOfAll), options(chosen),
+      selection(file, ranksOfAll, chosen.allowUnproven, chosen.choice), random(chosen.seed) {
   if (options.trace)
     timeline.emplace(*options.trace, RankRange{0, ranks});
 }

@@ -29,7 +29,7 @@ struct Entered {
 
 class CallTable {
 public:
-  CallTable(const bundle::BundleFile &file, uint32_t rankCount, const CallOptions &chosen);
+  CallTable(const bundle::BundleFile &bundleFile, uint32_t ranksOfAll, const CallOptions &chosen);
 
   /// Finds or prepares the call for `requests`, which are indexed by rank, and lets all ranks enter it as call
   /// `number`. All ranks must have ended their previous calls, in this table and others. Drops the calls in `entered`,
@@ -44,6 +44,7 @@ public:
   /// Returns a counter that increases each time that calls are dropped.
   uint64_t retirements() const { return retired.load(std::memory_order_acquire); }
 
+  uint32_t rankCount() const { return ranks; }
   /// Returns the program that would serve the request, or the error that a call with this request would return.
   core::Result<const core::LoadedProgram *> select(const core::Request &request) { return selection.select(request); }
 

@@ -32,7 +32,7 @@ private:
 struct Call;
 class Recorder;
 
-/// The object behind a handle of NCCL. The handle of a group has no call.
+/// NCCL's handle of an event points to this object. An event of a group has no call.
 struct Event {
   Recorder *recorder = nullptr;
   Call *call = nullptr;

@@ -161,6 +161,38 @@ TEST(Online, ErrorsAndEmptyCallsAreAsWithoutIt) {
   EXPECT_EQ(countersOf(group).calls, 0);
 }
 
+/// A call by name may run a program whose buffers have another shape. A call of the standard collective must not.
+TEST(Online, KindsOfCallsDoNotShareTheirPrograms) {
+  std::vector<ProgramSpec> programs = allReduces();
+  for (int copy = 0; copy < 2; ++copy) {
+    ProgramSpec wide = allToAll(ranks, 1);
+    wide.name = "wide" + std::to_string(copy), wide.collective = "allreduce";
+    programs.push_back(wide);
+  }
+  Group group(programs, ranks, tuned(gc3TuneOnline));
+  Data send = ramp(ranks, 12), recv(ranks, std::vector<float>(12));
+  group.together([&](int r, gc3Comm_t comm) {
+    return gc3RunCollective(comm, "allreduce", send[r].data(), recv[r].data(), 4, gc3Float32, gc3Sum, nullptr);
+  });
+  EXPECT_EQ(countWrong(group, 500), 0);
+}
+
+TEST(Online, UnknownTypesAndOperationsAreErrors) {
+  Group group(allReduces(), ranks, tuned(gc3TuneOnline));
+  float data[ranks][2] = {};
+  const auto call = [&](int type, int op) {
+    return group.together([&](int r, gc3Comm_t comm) {
+      return gc3AllReduce(data[r], data[r], 2, static_cast<gc3DataType_t>(type), static_cast<gc3RedOp_t>(op), comm,
+                          nullptr);
+    });
+  };
+  for (const int wrong : {-1, 99, 1 << 30}) {
+    EXPECT_EQ(call(wrong, gc3Sum), gc3InvalidArgument);
+    EXPECT_EQ(call(gc3Float32, wrong), gc3InvalidArgument);
+  }
+  EXPECT_EQ(call(gc3Float32, gc3Sum), gc3Success);
+}
+
 TEST(Online, ReusesPlacesOfRequests) {
   Group group(allReduces(), ranks, tuned(gc3TuneOnline));
   std::vector<float> data[ranks];
