@@ -4,11 +4,13 @@
 #include "bundle/Times.h"
 #include "core/Log.h"
 #include "core/PlainCost.h"
+#include "select/Digest.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 namespace gc3::core {
 
@@ -53,17 +55,16 @@ std::string sizeText(uint32_t bucket) {
 
 } // namespace
 
-OnlineSelection::OnlineSelection(Selection &selectionOfAll, const bundle::BundleFile &bundleFile,
-                                 const TuneOptions &chosen)
-    : selection(selectionOfAll), file(bundleFile), options(chosen), budget(chosen.explorable) {}
+OnlineSelection::OnlineSelection(ArmSource &armSource, const TuneOptions &chosen)
+    : source(armSource), options(chosen), budget(chosen.explorable) {}
 
 Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request) {
   if (options.keepsBits && isRounded(request))
     return Kind{};
-  const Result<Selection::Arms> found = selection.arms(request);
+  const Result<CallArms> found = source.arms(request);
   if (!found.ok())
     return found.outcome();
-  if (found->programs.size() < 2)
+  if (found->programs.size() < 2 || !found->fixed)
     return Kind{};
   const auto [place, isNew] = families.try_emplace({familyOf(request), request.kind});
   Family &family = place->second;
@@ -75,33 +76,39 @@ Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request) {
   return Kind{&family, bucketOf(found->bytes)};
 }
 
-/// Returns the index of the first program for this size; 0 if no program is for it.
+/// Returns the index of the first arm for this size; 0 if no arm is for it. NCCL is for all sizes.
 uint32_t OnlineSelection::fixedFor(const std::vector<uint32_t> &programs, double bytes) const {
   for (uint32_t arm = 0; arm < programs.size(); ++arm) {
-    const auto &info = file.program(programs[arm]);
-    if (bytes >= static_cast<double>(info.min_bytes()) && bytes < static_cast<double>(info.max_bytes()))
+    const Program *program = source.programOf(programs[arm]);
+    if (!program || (bytes >= static_cast<double>(program->info().min_bytes()) &&
+                     bytes < static_cast<double>(program->info().max_bytes())))
       return arm;
   }
   return 0;
 }
 
 /// Predicts times by the bundle if it has times of all programs. Times of some programs do not compare with a model.
-select::Arms OnlineSelection::armsOf(const Selection::Arms &arms) const {
+/// The time of NCCL is unknown.
+select::Arms OnlineSelection::armsOf(const CallArms &arms) const {
   select::Arms made;
   made.buckets = bucketCount;
   made.count = static_cast<uint32_t>(arms.programs.size());
-  const bool areTimed = std::all_of(arms.programs.begin(), arms.programs.end(), [&](uint32_t program) {
-    return !std::isnan(bundle::predictedMicroseconds(file.program(program), 1));
+  std::vector<const Program *> programs;
+  for (const uint32_t number : arms.programs)
+    programs.push_back(source.programOf(number));
+  const bool areTimed = std::all_of(programs.begin(), programs.end(), [&](const Program *program) {
+    return !program || !std::isnan(bundle::predictedMicroseconds(program->info(), 1));
   });
   std::vector<PlainCost> costs;
-  for (const uint32_t program : arms.programs)
-    costs.push_back(PlainCost::of(*selection.use(program).program));
+  for (const Program *program : programs)
+    costs.push_back(program ? PlainCost::of(*program) : PlainCost{});
   for (uint32_t b = 0; b < bucketCount; ++b) {
     made.fixed.push_back(fixedFor(arms.programs, sizeOf(b)));
     for (uint32_t arm = 0; arm < made.count; ++arm)
-      made.predicted.push_back(static_cast<float>(
-          areTimed ? bundle::predictedMicroseconds(file.program(arms.programs[arm]), static_cast<uint64_t>(sizeOf(b)))
-                   : costs[arm].time(sizeOf(b))));
+      made.predicted.push_back(!programs[arm] ? std::numeric_limits<float>::quiet_NaN()
+                               : areTimed     ? static_cast<float>(bundle::predictedMicroseconds(
+                                                    programs[arm]->info(), static_cast<uint64_t>(sizeOf(b))))
+                                              : static_cast<float>(costs[arm].time(sizeOf(b))));
   }
   return made;
 }
@@ -124,7 +131,7 @@ void OnlineSelection::add(const Decision &decision, float microseconds) {
   if (selector.favourite(decision.kind.bucket) == before)
     return;
   ++changes;
-  if (isInfoEnabled())
+  if (options.logsChanges && isInfoEnabled())
     logChange(decision, before, selector);
 }
 
@@ -134,16 +141,47 @@ void OnlineSelection::logChange(const Decision &decision, uint32_t before, const
   const auto describe = [&](uint32_t arm) {
     char time[32];
     std::snprintf(time, sizeof time, " (%.1f us)", static_cast<double>(selector.expected(bucket, arm)));
-    return "'" + file.program(family.programs[arm]).name()->str() + "'" + time;
+    return source.programOf(family.programs[arm]) ? "program '" + std::string(nameOf(family.programs[arm])) + "'" + time
+                                                  : std::string("NCCL") + time;
   };
-  log("GC3_TUNE: " + family.text + " from " + sizeText(bucket) + ": program " + describe(now) + " instead of " +
+  log("GC3_TUNE: " + family.text + " from " + sizeText(bucket) + ": " + describe(now) + " instead of " +
       describe(before));
 }
 
+uint32_t OnlineSelection::favouriteArm(const Kind &kind, CallPlace place) const {
+  const auto &selector = kind.family->selectors[static_cast<size_t>(place)];
+  return selector ? selector->favourite(kind.bucket) : kind.family->arms.fixed[kind.bucket];
+}
+
 uint32_t OnlineSelection::favourite(const Kind &kind, CallPlace place) const {
-  const Family &family = *kind.family;
-  const auto &selector = family.selectors[static_cast<size_t>(place)];
-  return family.programs[selector ? selector->favourite(kind.bucket) : family.arms.fixed[kind.bucket]];
+  return kind.family->programs[favouriteArm(kind, place)];
+}
+
+void OnlineSelection::exclude(uint32_t program) {
+  for (auto &[key, family] : families) {
+    const auto place = std::find(family.programs.begin(), family.programs.end(), program);
+    if (place == family.programs.end())
+      continue;
+    const auto arm = static_cast<uint32_t>(place - family.programs.begin());
+    family.arms.exclude(arm);
+    for (const auto &selector : family.selectors)
+      if (selector)
+        selector->exclude(arm);
+  }
+}
+
+const char *OnlineSelection::nameOf(uint32_t number) const {
+  const Program *program = source.programOf(number);
+  return program ? program->info().name()->c_str() : "NCCL";
+}
+
+uint64_t OnlineSelection::digest() const {
+  uint64_t digest = 0;
+  for (const auto &[key, family] : families)
+    for (const auto &selector : family.selectors)
+      if (selector)
+        digest = select::mix(digest, selector->digest());
+  return digest;
 }
 
 OnlineSelection::Counters OnlineSelection::counters() const {

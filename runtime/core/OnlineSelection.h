@@ -5,7 +5,7 @@
 // Not thread-safe.
 #pragma once
 
-#include "core/Selection.h"
+#include "core/ArmSource.h"
 #include "core/TuneOptions.h"
 #include "select/Selector.h"
 
@@ -21,13 +21,13 @@ enum class CallPlace : uint8_t { Apart, InPlace };
 
 class OnlineSelection {
 public:
-  /// `selection` and `file` must outlive this object.
-  OnlineSelection(Selection &selection, const bundle::BundleFile &file, const TuneOptions &options);
+  /// `source` must outlive this object.
+  OnlineSelection(ArmSource &source, const TuneOptions &options);
 
   /// Calls that have the same programs, datatype and operation.
   struct Family {
     std::string text;                                           ///< for the log, such as "allreduce float sum"
-    std::vector<uint32_t> programs;                             ///< indices in the bundle
+    std::vector<uint32_t> programs;                             ///< numbers of the source
     select::Arms arms;                                          ///< in the order of `programs`
     std::array<std::unique_ptr<select::Selector>, 2> selectors; ///< by CallPlace; null: not needed yet
   };
@@ -36,7 +36,8 @@ public:
     Family *family = nullptr;
     uint32_t bucket = 0;
   };
-  /// Returns the kind of a valid request. Returns the same errors as Selection::select().
+  /// Returns the kind of a valid request, or an error of ArmSource::arms(). The kind of a call that is an error has no
+  /// family.
   Result<Kind> find(const Request &request);
 
   /// The choice for one call, and for `repeats` next calls of the kind.
@@ -51,10 +52,18 @@ public:
   Decision choose(const Kind &kind, CallPlace place);
   /// Adds the time of a call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO.
   void add(const Decision &decision, float microseconds);
+  /// Returns the arm of the next call that does not explore.
+  uint32_t favouriteArm(const Kind &kind, CallPlace place) const;
   /// Returns the program of the next call that does not explore.
   uint32_t favourite(const Kind &kind, CallPlace place) const;
 
-  const char *nameOf(uint32_t program) const { return file.program(program).name()->c_str(); }
+  /// Removes a program that turned out not to run, because the ranks could not load it.
+  void exclude(uint32_t program);
+
+  /// Returns the name of a program, or "NCCL".
+  const char *nameOf(uint32_t program) const;
+  /// Returns a hash of all choices and times so far.
+  uint64_t digest() const;
 
   struct Counters {
     uint64_t calls = 0, explored = 0, changes = 0;
@@ -63,12 +72,11 @@ public:
   Counters counters() const;
 
 private:
-  select::Arms armsOf(const Selection::Arms &arms) const;
+  select::Arms armsOf(const CallArms &arms) const;
   uint32_t fixedFor(const std::vector<uint32_t> &programs, double bytes) const;
   void logChange(const Decision &decision, uint32_t before, const select::Selector &selector) const;
 
-  Selection &selection;
-  const bundle::BundleFile &file;
+  ArmSource &source;
   const TuneOptions options;
   select::Budget budget;
   /// By the text and the kind of calls: only calls by name can have programs of another shape.

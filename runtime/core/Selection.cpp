@@ -177,25 +177,24 @@ Result<const LoadedProgram *> Selection::select(const Request &request, bool byS
   return &use(index);
 }
 
-Result<Selection::Arms> Selection::arms(const Request &request) {
+Result<CallArms> Selection::arms(const Request &request) {
   if (request.kind == CallKind::Program || choice.hasTuner())
-    return Arms{};
+    return CallArms{};
   Result<Candidates> found = candidates(request, true);
   if (!found.ok())
     return found.outcome();
   const Result<std::optional<size_t>> fixed = choose(request, *found, false);
   if (!fixed.ok())
     return fixed.outcome();
-  if (!*fixed)
-    return noProgram(request, found->rejections);
-  Arms arms;
+  CallArms arms;
   arms.bytes = found->bytes;
   for (size_t i = 0; i < found->programs.size(); ++i) {
     const uint32_t index = found->programs[i];
     const Outcome outcome = checkPromise(index);
-    if (!outcome.ok() && i == **fixed)
+    const bool isFixed = *fixed && i == **fixed;
+    if (!outcome.ok() && isFixed)
       return outcome;
-    if (i == **fixed)
+    if (isFixed)
       arms.fixed = static_cast<uint32_t>(arms.programs.size());
     if (outcome.ok())
       arms.programs.push_back(index);

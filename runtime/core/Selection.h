@@ -4,6 +4,7 @@
 // when it is first considered, and stays loaded.
 #pragma once
 
+#include "core/ArmSource.h"
 #include "core/Choice.h"
 #include "core/Transfers.h"
 
@@ -28,7 +29,7 @@ struct LoadedProgram {
   void analyse();
 };
 
-class Selection {
+class Selection final : public ArmSource {
 public:
   /// If `trusting` is true, a program serves calls of a standard collective even if it promises something else.
   Selection(const bundle::BundleFile &bundle, uint32_t rankCount, bool trusting, Choice users = {})
@@ -40,15 +41,8 @@ public:
   /// `bySize` is true.
   Result<const LoadedProgram *> select(const Request &request, bool bySize = false);
 
-  /// The programs that can serve a call of a collective, whatever sizes they are for.
-  struct Arms {
-    std::vector<uint32_t> programs; ///< indices in the bundle, in its order
-    uint32_t fixed = 0;             ///< index in `programs` of the program that select() returns
-    uint64_t bytes = 0;             ///< size of the call
-  };
-  /// Returns the arms of a valid request. Returns the same errors as select(). If the caller has chosen the program, by
-  /// its name or with a tuner, there are no arms.
-  Result<Arms> arms(const Request &request);
+  Result<CallArms> arms(const Request &request) override;
+  const Program *programOf(uint32_t index) override { return use(index).program.get(); }
 
   /// Returns program `index` of the bundle. The program is not analysed until select() or use() returns it.
   Result<const LoadedProgram *> load(uint32_t index);

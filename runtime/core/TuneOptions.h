@@ -11,6 +11,7 @@ struct TuneOptions {
   bool isOnline = false;    ///< choose programs from measured times
   bool keepsBits = false;   ///< calls whose results are rounded keep their fixed program
   double explorable = 0.02; ///< exploration may cost this share of the time of all calls; 0: choices are frozen
+  bool logsChanges = true;  ///< log changes of choices if GC3_DEBUG is INFO
 };
 
 /// Returns the choices of a config's `tune` and `tuneBudget`, else those of GC3_TUNE and GC3_TUNE_BUDGET. Returns

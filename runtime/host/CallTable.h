@@ -39,7 +39,7 @@ public:
                               std::span<const PreparedCall *const> entered, std::optional<uint32_t> program = {});
 
   /// Returns the online selection for this table's programs. This table must outlive it.
-  core::OnlineSelection makeOnline() { return {selection, file, options.tune}; }
+  core::OnlineSelection makeOnline() { return {selection, options.tune}; }
 
   /// Returns a counter that increases each time that calls are dropped.
   uint64_t retirements() const { return retired.load(std::memory_order_acquire); }

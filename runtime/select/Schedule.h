@@ -67,6 +67,8 @@ public:
 
   /// Returns whether an exchange must be applied before the choice of the next call.
   bool isDue() const { return applied < begun && at(applied).due <= calls; }
+  /// Returns the number of the first exchange that is not applied.
+  uint64_t dueExchange() const { return applied; }
   /// Returns whether the first exchange that is not applied has ended.
   bool hasEnded() const { return applied < ended; }
   /// Returns the error of the first exchange that is not applied; empty if it has none, or has not ended. The call for

@@ -114,6 +114,30 @@ void Selector::learn(uint32_t bucket, uint32_t number, uint64_t calls, float med
   }
 }
 
+void Arms::exclude(uint32_t arm) {
+  for (uint32_t b = 0; b < buckets; ++b)
+    predicted[std::size_t(b) * count + arm] = infinity;
+  for (uint32_t b = 0; b < buckets; ++b)
+    for (uint32_t other = 0; fixed[b] == arm && other < count; ++other)
+      if (predicted[std::size_t(b) * count + other] != infinity)
+        fixed[b] = other;
+}
+
+void Selector::exclude(uint32_t number) {
+  for (uint32_t b = 0; b < buckets; ++b) {
+    at(b, number).predicted = infinity;
+    at(b, number).estimate = {};
+  }
+  for (uint32_t b = 0; b < buckets; ++b) {
+    Row &row = rows[b];
+    for (uint32_t other = 0; row.favourite == number && other < count; ++other)
+      if (at(b, other).canRun())
+        row.favourite = other;
+    if (row.calls != 0)
+      refresh(b);
+  }
+}
+
 /// Choosing and timing cost about half a microsecond, and must not cost more than 2 % of the calls. After a far sample,
 /// the next ones soon show whether it is a spike or a change.
 uint32_t Selector::repeatsOf(const Row &row) {

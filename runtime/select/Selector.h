@@ -18,6 +18,9 @@ struct Arms {
   uint32_t buckets = 0, count = 0;
   std::vector<float> predicted; ///< by bucket * count + arm, in microseconds. NaN: unknown. Infinity: the arm can't run
   std::vector<uint32_t> fixed;  ///< by bucket: the arm that runs calls if nothing is known
+
+  /// Notes that an arm can't run. The first arm that can run replaces it as a fixed arm.
+  void exclude(uint32_t arm);
 };
 
 class Selector {
@@ -40,6 +43,9 @@ public:
   void add(uint32_t bucket, uint32_t arm, float microseconds);
   /// Adds what an earlier job has learned: the median and the relative spread of `calls` calls. Call before choose().
   void learn(uint32_t bucket, uint32_t arm, uint64_t calls, float median, float spread);
+
+  /// Makes sure that choose() does not return an arm again, because it can't run.
+  void exclude(uint32_t arm);
 
   /// Returns the arm that choose() returns unless it explores.
   uint32_t favourite(uint32_t bucket) const { return rows[bucket].favourite; }
