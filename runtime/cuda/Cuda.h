@@ -62,11 +62,14 @@ struct Cuda {
   Result (*destroyStream)(Stream stream);
   Result (*synchronize)(Stream stream);
   Result (*capture)(uint64_t *capture,
-                    Stream stream);    ///< id of the capture of the stream, or failedCapture; 0: no capture
-  Result (*createEvent)(Event *event); ///< creates an event without timing
+                    Stream stream);         ///< id of the capture of the stream, or failedCapture; 0: no capture
+  Result (*createEvent)(Event *event);      ///< creates an event without timing
+  Result (*createTimedEvent)(Event *event); ///< creates an event that records the time
   Result (*destroyEvent)(Event event);
   Result (*record)(Event event, Stream stream);
   Result (*query)(Event event);
+  /// Sets `milliseconds` to the time between two records of timed events. Returns notReady if one is not complete.
+  Result (*elapsed)(float *milliseconds, Event begin, Event end);
   Result (*await)(Stream stream, Event event); ///< orders later work of the stream after the event
   // For a captured stream: each replay of the graph records the event or waits for it. Streams outside of the graph use
   // the event, too.

@@ -45,11 +45,19 @@ core::Result<PinnedMemory> allocatePinned(const Cuda &cuda, size_t bytes, const 
   return PinnedMemory(cuda, acquired);
 }
 
-core::Result<OwnEvent> createEvent(const Cuda &cuda) {
+static core::Result<OwnEvent> createBy(Result (*create)(Event *event), const Cuda &cuda) {
   Event acquired = nullptr;
-  if (Outcome outcome = outcomeOf(cuda, cuda.createEvent(&acquired), "creating an event"); !outcome.ok())
+  if (Outcome outcome = outcomeOf(cuda, create(&acquired), "creating an event"); !outcome.ok())
     return outcome;
   return OwnEvent(cuda, acquired);
+}
+
+core::Result<OwnEvent> createEvent(const Cuda &cuda) {
+  return createBy(cuda.createEvent, cuda);
+}
+
+core::Result<OwnEvent> createTimedEvent(const Cuda &cuda) {
+  return createBy(cuda.createTimedEvent, cuda);
 }
 
 template <typename Memory, core::Result<Memory> (*allocateMemory)(const Cuda &, size_t, const std::string &)>

@@ -56,6 +56,7 @@ using OwnEvent = Owned<Event, &Cuda::destroyEvent>;
 core::Result<DeviceMemory> allocate(const Cuda &cuda, size_t bytes, const std::string &what);
 core::Result<PinnedMemory> allocatePinned(const Cuda &cuda, size_t bytes, const std::string &what);
 core::Result<OwnEvent> createEvent(const Cuda &cuda);
+core::Result<OwnEvent> createTimedEvent(const Cuda &cuda);
 
 /// Memory that grows by allocating a larger segment. Earlier segments are kept as long as this object, because running
 /// kernels and captured graphs can use their addresses. Each segment is at least as large as the call needs, and twice

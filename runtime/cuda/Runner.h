@@ -6,6 +6,7 @@
 // any time, including during a launch.
 #pragma once
 
+#include "cuda/CallTimes.h"
 #include "cuda/PreparedLaunch.h"
 #include "cuda/Watchdog.h"
 #include "plan/CopyPlan.h"
@@ -43,7 +44,9 @@ public:
     plan::CallMoves moves;
     kernel::KernelArgs call{};
     Launch launch{};
-    uint64_t capture = 0; ///< id of the capture that the call is part of; 0: none
+    uint64_t capture = 0;       ///< id of the capture that the call is part of; 0: none
+    CallTimes *times = nullptr; ///< measures the call as call `number`; null: the call is not measured
+    uint64_t number = 0;
   };
   /// Plans a call. `requests` has one valid request for each of the program's ranks on this GPU, and all of them must
   /// match. Sets `plan`, which must be new. Uses an output parameter, since moving kilobytes would slow each call down.
@@ -56,7 +59,12 @@ public:
   core::Outcome enqueueWith(const Plan &plan, Stream stream, Function call) {
     if (core::Outcome outcome = begin(plan, stream); !outcome.ok())
       return outcome;
-    return end(plan, stream, call());
+    if (plan.times)
+      plan.times->begin(plan.number, stream);
+    const core::Outcome outcome = call();
+    if (plan.times)
+      plan.times->end(plan.number, stream);
+    return end(plan, stream, outcome);
   }
   core::Outcome put(Plan &plan, Stream stream);
   /// Orders later work on `stream` after the last call. The stream must not be captured.

@@ -39,6 +39,16 @@ Result createEvent(Event *event) {
   return consumeError(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
 }
 
+Result createTimedEvent(Event *event) {
+  const RelaxedCapture thisThread;
+  return consumeError(cudaEventCreateWithFlags(event, cudaEventDefault));
+}
+
+Result elapsed(float *milliseconds, Event begin, Event end) {
+  const RelaxedCapture thisThread;
+  return consumeError(cudaEventElapsedTime(milliseconds, begin, end));
+}
+
 /// Returns CUDA's id plus 1, because CUDA's ids can begin with 0, which here means no capture. A failed capture has no
 /// id.
 Result capture(uint64_t *capture, Stream stream) {
@@ -89,9 +99,11 @@ constexpr Cuda table{
     .synchronize = aside<cudaStreamSynchronize>,
     .capture = capture,
     .createEvent = createEvent,
+    .createTimedEvent = createTimedEvent,
     .destroyEvent = aside<cudaEventDestroy>,
     .record = [](Event event, Stream stream) { return consumeError(cudaEventRecord(event, stream)); },
     .query = aside<cudaEventQuery>,
+    .elapsed = elapsed,
     .await = [](Stream stream, Event event) { return consumeError(cudaStreamWaitEvent(stream, event, 0)); },
     .recordExternal =
         [](Event event, Stream stream) {

@@ -197,10 +197,12 @@ cuda::Stream FakeCuda::stream(int device) {
 
 /// Increments `recorded` when the record is enqueued or replayed, and `passed` when the stream reaches the record.
 void FakeCuda::enqueueRecord(cuda::Event event, cuda::Stream stream) {
-  enqueue(stream, [this, event] {
+  enqueue(stream, [this, event, queue = queueOf(stream)] {
     ++recorded[event];
-    return [this, event] {
+    return [this, event, queue] {
       ++passed[event];
+      if (const auto time = times.find(event); time != times.end())
+        time->second = clocks[queue];
       return true;
     };
   });
@@ -217,6 +219,10 @@ void FakeCuda::expectExternal(cuda::Event event) {
   ++externals;
   if (!captured || captured.hasFailed || !events.contains(event) || captureOf.contains(event))
     std::abort();
+}
+
+void FakeCuda::spend(cuda::Stream stream, double microseconds) {
+  clocks[queueOf(stream)] += microseconds;
 }
 
 bool FakeCuda::isIdle(cuda::Stream stream) {
@@ -266,7 +272,7 @@ void FakeCuda::advanceAll() {
 /// Returns the work of a launch. It starts the kernel at the first call, and is complete when all the kernel's threads
 /// have ended.
 FakeCuda::Work FakeCuda::interpret(const kernel::KernelArgs &call, const Launch &launch) {
-  return [this, call, launch, number = std::optional<uint32_t>()]() mutable {
+  return [this, call, launch, queue = queueOf(launch.stream), number = std::optional<uint32_t>()]() mutable {
     if (!number) {
       ++launches;
       if (!gpu)
@@ -276,7 +282,13 @@ FakeCuda::Work FakeCuda::interpret(const kernel::KernelArgs &call, const Launch 
                      {kernel.type, kernel.protocol, launch.blocks, launch.threads,
                       kernel.kind == Kernel::Kind::NetworkInterpreter, kernel.kind == Kernel::Kind::SwitchInterpreter});
     }
-    return gpu->ended(*number);
+    if (!gpu->ended(*number))
+      return false;
+    Launch ended = launch;
+    void *arguments[] = {&call};
+    ended.arguments = arguments;
+    clocks[queue] += duration(ended);
+    return true;
   };
 }
 
@@ -524,8 +536,36 @@ struct FakeCuda::Functions {
     return 0;
   }
 
+  static Result createTimedEvent(cuda::Event *event) {
+    const CudaCall call;
+    if (call.fails)
+      return failure;
+    *event = newHandle<cuda::Event>(current->events, current->currentDevice);
+    current->times[*event] = 0;
+    return 0;
+  }
+
+  static Result elapsed(float *milliseconds, cuda::Event begin, cuda::Event end) {
+    const CudaCall call("elapsed", true);
+    FakeCuda &fake = *current;
+    if (call.fails)
+      return failure;
+    if (fake.unloading)
+      return cuda::unloading;
+    for (const cuda::Event event : {begin, end})
+      if (!fake.times.contains(event) || fake.recorded[event] == 0 || fake.captureOf.contains(event))
+        std::abort(); // cudaErrorInvalidResourceHandle, cudaErrorCapturedEvent
+    fake.advanceAll();
+    for (const cuda::Event event : {begin, end})
+      if (fake.passed[event] != fake.recorded[event])
+        return cuda::notReady;
+    *milliseconds = static_cast<float>((fake.times[end] - fake.times[begin]) / 1000);
+    return 0;
+  }
+
   static Result destroyEvent(cuda::Event event) {
     const Monitor::Lock lock;
+    current->times.erase(event);
     current->recorded.erase(event);
     current->captureOf.erase(event);
     current->passed.erase(event);
@@ -621,9 +661,11 @@ const cuda::Cuda &FakeCuda::table() {
             return 0;
           },
       .createEvent = Functions::createEvent,
+      .createTimedEvent = Functions::createTimedEvent,
       .destroyEvent = Functions::destroyEvent,
       .record = Functions::record,
       .query = Functions::query,
+      .elapsed = Functions::elapsed,
       .await = Functions::await,
       .recordExternal = Functions::recordExternal,
       .awaitExternal = Functions::awaitExternal,

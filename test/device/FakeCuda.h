@@ -75,6 +75,8 @@ public:
   std::function<void()> meanwhile;         ///< hook that runs once, in the next call of synchronize
   std::function<void()> duringQuery;       ///< hook that runs in each query of an event
   std::function<void()> whileCalled;       ///< hook that runs in each CUDA call that can fail
+  /// Returns the microseconds that a launch of the interpreter takes, by the clock of timed events.
+  std::function<double(const cuda::Launch &)> duration = [](const cuda::Launch &) { return 10.0; };
   bool waits = false; ///< whether synchronize waits until the stream is idle, or fails if the stream is not idle
 
   // Failures for tests with a thread for each rank. The fake counts the calls of each device separately. A CUDA call
@@ -140,6 +142,8 @@ public:
   using Work = std::function<bool()>;
   /// Enqueues the work that `make` returns. During a capture, does not call `make`; each replay() calls it then.
   void enqueue(cuda::Stream stream, const std::function<Work()> &make);
+  /// Advances a stream's clock, which timed events record. Call it in work of the stream.
+  void spend(cuda::Stream stream, double microseconds);
   /// Returns true if the stream has completed all its work.
   bool isIdle(cuda::Stream stream);
   /// Counts a call of `name` on `device` and runs the hook of beforeCalls(). Returns true if the call must fail.
@@ -179,6 +183,8 @@ private:
   };
   std::vector<Node> graph;                     ///< work of all captures
   std::map<void *, uint64_t> recorded, passed; ///< by event: number of its enqueued records, and of its complete ones
+  std::map<void *, double> clocks;             ///< by stream, in microseconds
+  std::map<void *, double> times;              ///< by timed event: the stream's clock at its last record
   std::map<void *, uint64_t> recordedBefore; ///< copy of `recorded` from the beginning of the replay: external waits do
                                              ///< not wait for records of the same replay
   std::map<void *, uint64_t> captureOf;      ///< number of the capture, for events whose last record is in a capture
