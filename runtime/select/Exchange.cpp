@@ -14,13 +14,13 @@ bool isTime(float time) {
   return time > 0 && std::isfinite(time);
 }
 
-float sampleOf(Messages messages, uint32_t index, Sample rule) {
+float sampleOf(Messages messages, uint32_t index, bool isLongest) {
   float sample = messages[0]->times[index];
   for (const Message *message : messages) {
     const float time = message->times[index];
     if (!isTime(time))
       return noTime;
-    sample = rule == Sample::Shortest ? std::min(sample, time) : std::max(sample, time);
+    sample = isLongest ? std::max(sample, time) : std::min(sample, time);
   }
   return sample;
 }
@@ -100,16 +100,16 @@ std::string findError(Messages messages) {
 
 } // namespace
 
-Exchange evaluate(Messages messages, Sample rule) {
+Exchange evaluate(Messages messages) {
   Exchange exchange{messages[0]->call,  0, std::min(messages[0]->count, Message::mostTimes), {}, {},
                     findError(messages)};
-  for (uint32_t i = 0; i < exchange.count; ++i)
-    exchange.samples[i] = sampleOf(messages, i, rule);
   for (const Message *message : messages) {
     exchange.lag = std::max(exchange.lag, message->lag);
     for (uint32_t i = 0; i < exchange.count; ++i)
       exchange.flags[i] |= message->flags[i];
   }
+  for (uint32_t i = 0; i < exchange.count; ++i)
+    exchange.samples[i] = sampleOf(messages, i, (exchange.flags[i] & longestFlag) != 0);
   return exchange;
 }
 

@@ -26,14 +26,15 @@ struct Message {
   uint32_t count = 0;   ///< calls in the range, which ends before `call`
   /// The rank's times of the calls in the range, in microseconds. A time that is not positive and finite is missing.
   std::array<float, mostTimes> times{};
-  /// By call in the range: bits that can differ between ranks, such as whether the rank's call is in place.
+  /// By call in the range: longestFlag, and bits that can differ between ranks, such as whether the rank's call is in
+  /// place.
   std::array<uint8_t, mostTimes> flags{};
 };
 
 static_assert(std::is_trivially_copyable_v<Message>);
 
-/// How the sample of a call is computed from the times of all ranks.
-enum class Sample : uint8_t { Shortest, Longest };
+/// A bit of a call's flags: the sample is the longest time of all ranks. Without it, the sample is the shortest time.
+inline constexpr uint8_t longestFlag = 0x80;
 
 /// What all ranks know after an exchange.
 struct Exchange {
@@ -46,6 +47,6 @@ struct Exchange {
 
 /// Computes the result of an exchange from the messages of all ranks, by rank. Allocates nothing, except for an error.
 /// O(ranks * count).
-Exchange evaluate(std::span<const Message *const> messages, Sample rule);
+Exchange evaluate(std::span<const Message *const> messages);
 
 } // namespace gc3::select

@@ -119,6 +119,8 @@ private:
     while (!unsent.empty() && (isForced || unsent.front().at <= number)) {
       Message &message = unsent.front().message;
       const uint64_t first = message.call - message.count;
+      if (episode.isAnnounced)
+        message.flags.fill(longestFlag);
       const uint64_t known = episode.isAnnounced ? number : number - std::min(number, below(40));
       for (uint32_t i = 0; i < message.count; ++i)
         message.times[i] = first + i < known ? times[first + i] : noTime;
@@ -133,8 +135,7 @@ private:
   }
 
   void take() {
-    const Sample rule = episode.isAnnounced ? Sample::Longest : Sample::Shortest;
-    Exchange exchange = evaluate(board.messages(taken++), rule);
+    Exchange exchange = evaluate(board.messages(taken++));
     if (hasFault(Fault::WrongTime) && exchange.count > 0 && exchange.call >= episode.faultyCall)
       exchange.samples.fill(7);
     takeAt.pop_front();

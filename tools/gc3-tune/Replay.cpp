@@ -144,7 +144,7 @@ private:
     std::vector<const select::Message *> messages;
     for (const auto &each : ranks)
       messages.push_back(&each->messages[rank.taken - dropped]);
-    rank.schedule.end(select::evaluate(messages, select::Sample::Shortest));
+    rank.schedule.end(select::evaluate(messages));
     rank.arrivals.pop_front();
     ++rank.taken;
     if (std::any_of(ranks.begin(), ranks.end(), [&](const auto &each) { return each->taken == dropped; }))

@@ -20,11 +20,11 @@ std::vector<Message> makeMessages(size_t ranks) {
   return std::vector<Message>(ranks, Message{112, 7, 9, 3, 2, {5, 6}, {}});
 }
 
-Exchange evaluateAll(const std::vector<Message> &messages, Sample rule = Sample::Longest) {
+Exchange evaluateAll(const std::vector<Message> &messages) {
   std::vector<const Message *> pointers;
   for (const Message &message : messages)
     pointers.push_back(&message);
-  return evaluate(pointers, rule);
+  return evaluate(pointers);
 }
 
 std::string errorOf(size_t ranks, std::initializer_list<size_t> changed, uint64_t Message::*field) {
@@ -34,19 +34,19 @@ std::string errorOf(size_t ranks, std::initializer_list<size_t> changed, uint64_
   return evaluateAll(messages).error;
 }
 
-TEST(Exchange, SamplesAreTheShortestOrTheLongestTimes) {
+TEST(Exchange, SamplesAreTheShortestTimesOrByFlagTheLongest) {
   std::vector<Message> messages = makeMessages(3);
-  messages[1].times = {4, 8};
+  messages[1].times = {8, 8};
+  messages[2].times = {4, 4};
   messages[2].lag = 40;
-  const Exchange shortest = evaluateAll(messages, Sample::Shortest), longest = evaluateAll(messages, Sample::Longest);
-  EXPECT_EQ(shortest.samples[0], 4);
-  EXPECT_EQ(shortest.samples[1], 6);
-  EXPECT_EQ(longest.samples[0], 5);
-  EXPECT_EQ(longest.samples[1], 8);
-  EXPECT_EQ(longest.call, 112U);
-  EXPECT_EQ(longest.count, 2U);
-  EXPECT_EQ(longest.lag, 40U);
-  EXPECT_EQ(longest.error, "");
+  for (Message &message : messages)
+    message.flags[1] = longestFlag;
+  const Exchange exchange = evaluateAll(messages);
+  EXPECT_EQ(exchange.samples, (std::array<float, Message::mostTimes>{4, 8})); // the range has two calls
+  EXPECT_EQ(exchange.call, 112U);
+  EXPECT_EQ(exchange.count, 2U);
+  EXPECT_EQ(exchange.lag, 40U);
+  EXPECT_EQ(exchange.error, "");
 }
 
 TEST(Exchange, HasTheFlagsOfAllRanks) {

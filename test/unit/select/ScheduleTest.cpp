@@ -174,7 +174,7 @@ TEST(Schedule, LookingBackNamesTheRankThatChoseAnotherArm) {
     for (const Schedule &rank : ranks)
       messages.push_back(rank.lookBack(call));
     const Message *pointers[] = {&messages[0], &messages[1], &messages[2]};
-    EXPECT_EQ(evaluate(pointers, Sample::Longest).error,
+    EXPECT_EQ(evaluate(pointers).error,
               call == 29
                   ? ""
                   : "online selection, call 39: the calls or choices of rank 1 differ from those of the other 2; "
@@ -225,7 +225,7 @@ TEST(Schedule, AllocatesNothingAfterItsConstruction) {
     if (schedule.record({0, 0, i % 3})) {
       message = schedule.begin(1);
       message.times.fill(2);
-      schedule.end(evaluate(messages, Sample::Shortest));
+      schedule.end(evaluate(messages));
     }
   }
   EXPECT_EQ(countAllocations(), before);
