@@ -16,7 +16,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/package/copyright.cmake")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 # Code of these packages is linked into gc3, so the packages include their licences.
-set(CPACK_GC3_INCLUDED_PACKAGES libflatbuffers-dev libxxhash-dev)
+set(CPACK_GC3_INCLUDED_PACKAGES libasio-dev libflatbuffers-dev libxxhash-dev)
 if(GC3_COMPILER)
   find_package(LLVM REQUIRED CONFIG)
   list(APPEND CPACK_GC3_INCLUDED_PACKAGES libantlr4-runtime-dev "llvm-${LLVM_VERSION_MAJOR}-dev")

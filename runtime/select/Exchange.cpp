@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/Exchange.h"
 
+#include "select/RankList.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -43,25 +45,6 @@ bool areEqual(Messages messages, Field field) {
   return std::all_of(messages.begin(), messages.end(),
                      [&](const Message *message) { return message->*field == messages[0]->*field; });
 }
-
-/// Writes at most 16 numbers of ranks.
-class RankList {
-public:
-  void add(size_t rank) {
-    if (++count <= listed)
-      text += (count == 1 ? " " : ", ") + std::to_string(rank);
-  }
-  size_t size() const { return count; }
-  std::string str() const {
-    const std::string more = count > listed ? " and " + std::to_string(count - listed) + " more" : "";
-    return (count == 1 ? "rank" : "ranks") + text + more;
-  }
-
-private:
-  static constexpr size_t listed = 16;
-  size_t count = 0;
-  std::string text;
-};
 
 /// Names the ranks whose field differs from that of most ranks. Names all ranks if no value has a majority.
 template <typename Field>

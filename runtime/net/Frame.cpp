@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/Frame.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace gc3::net {
+
+namespace {
+
+using select::Exchange;
+using select::Message;
+
+constexpr uint64_t greetingMagic = 0x31'74'65'65'72'67'63'67; // "gcgreet1" in little-endian order
+constexpr uint32_t frameMagic = 0x31'66'63'67;                // "gcf1"
+
+struct GreetingImage {
+  uint64_t magic;
+  uint32_t kind, rank, ranks, unused;
+  uint64_t proof;
+};
+static_assert(sizeof(GreetingImage) == greetingBytes);
+
+struct Header {
+  uint32_t magic;
+  uint16_t kind;  ///< index of the content's type
+  uint16_t bytes; ///< of the content, which follows
+  uint64_t exchange;
+};
+static_assert(sizeof(Header) == 16);
+
+/// A result without its error text, which follows.
+struct ResultImage {
+  uint64_t call;
+  uint32_t lag, count;
+  std::array<float, Message::mostTimes> samples;
+  std::array<uint8_t, Message::mostTimes> flags;
+};
+static_assert(sizeof(ResultImage) == 96 && sizeof(Message) == 112, "no padding");
+static_assert(sizeof(Header) + sizeof(ResultImage) + mostTextBytes <= mostFrameBytes);
+
+template <typename Image>
+void append(std::vector<uint8_t> &bytes, const Image &image) {
+  static_assert(std::is_trivially_copyable_v<Image>);
+  const auto *first = reinterpret_cast<const uint8_t *>(&image);
+  bytes.insert(bytes.end(), first, first + sizeof(Image));
+}
+
+void append(std::vector<uint8_t> &bytes, const std::string &text) {
+  bytes.insert(bytes.end(), text.begin(), text.begin() + static_cast<ptrdiff_t>(std::min(text.size(), mostTextBytes)));
+}
+
+void appendContent(std::vector<uint8_t> &bytes, const Message &message) {
+  append(bytes, message);
+}
+
+void appendContent(std::vector<uint8_t> &bytes, const Exchange &result) {
+  append(bytes, ResultImage{result.call, result.lag, result.count, result.samples, result.flags});
+  append(bytes, result.error);
+}
+
+void appendContent(std::vector<uint8_t> &bytes, const Failure &failure) {
+  append(bytes, failure.text);
+}
+
+/// Copies an image from the begin of the bytes. Returns false if there are too few.
+template <typename Image>
+bool extract(Bytes &bytes, Image &image) {
+  if (bytes.size() < sizeof(Image))
+    return false;
+  std::memcpy(&image, bytes.data(), sizeof(Image));
+  bytes = bytes.subspan(sizeof(Image));
+  return true;
+}
+
+bool readText(Bytes bytes, std::string &text) {
+  text.assign(bytes.begin(), bytes.end());
+  return bytes.size() <= mostTextBytes;
+}
+
+bool readContent(Bytes bytes, Message &message) {
+  return extract(bytes, message) && bytes.empty() && message.count <= Message::mostTimes;
+}
+
+bool readContent(Bytes bytes, Exchange &result) {
+  ResultImage image{};
+  if (!extract(bytes, image) || image.count > Message::mostTimes)
+    return false;
+  result = {image.call, image.lag, image.count, image.samples, image.flags, {}};
+  return readText(bytes, result.error);
+}
+
+bool readContent(Bytes bytes, Failure &failure) {
+  return !bytes.empty() && readText(bytes, failure.text);
+}
+
+/// Makes the content of the given type. Returns false if there is no such type.
+bool setKind(size_t kind, Frame &frame) {
+  switch (kind) {
+  case 0: frame.content = Message{}; return true;
+  case 1: frame.content = Exchange{}; return true;
+  case 2: frame.content = Failure{}; return true;
+  }
+  return false;
+}
+
+} // namespace
+
+GreetingBytes writeGreeting(const Greeting &greeting) {
+  const GreetingImage image{greetingMagic, static_cast<uint32_t>(greeting.kind), greeting.rank, greeting.ranks, 0,
+                            greeting.proof};
+  GreetingBytes bytes{};
+  std::memcpy(bytes.data(), &image, sizeof image);
+  return bytes;
+}
+
+std::optional<Greeting> readGreeting(const GreetingBytes &bytes) {
+  GreetingImage image{};
+  std::memcpy(&image, bytes.data(), sizeof image);
+  const auto kind = static_cast<Greeting::Kind>(image.kind);
+  const bool isKnown =
+      kind == Greeting::Kind::Hello || kind == Greeting::Kind::Acknowledgement || kind == Greeting::Kind::Confirmation;
+  if (image.magic != greetingMagic || !isKnown || image.unused != 0)
+    return std::nullopt;
+  return Greeting{kind, image.rank, image.ranks, image.proof};
+}
+
+std::vector<uint8_t> writeFrame(const Frame &frame) {
+  std::vector<uint8_t> content, bytes;
+  std::visit([&](const auto &each) { appendContent(content, each); }, frame.content);
+  append(bytes, Header{frameMagic, static_cast<uint16_t>(frame.content.index()), static_cast<uint16_t>(content.size()),
+                       frame.exchange});
+  bytes.insert(bytes.end(), content.begin(), content.end());
+  return bytes;
+}
+
+ReadFrame readFrame(Bytes bytes) {
+  ReadFrame read;
+  Header header{};
+  Bytes rest = bytes;
+  if (!extract(rest, header))
+    return read;
+  read.state = ReadFrame::State::Damaged;
+  if (header.magic != frameMagic || sizeof header + header.bytes > mostFrameBytes || !setKind(header.kind, read.frame))
+    return read;
+  if (rest.size() < header.bytes) {
+    read.state = ReadFrame::State::Partial;
+    return read;
+  }
+  const Bytes content = rest.first(header.bytes);
+  read.frame.exchange = header.exchange;
+  if (!std::visit([&](auto &each) { return readContent(content, each); }, read.frame.content))
+    return read;
+  read.bytes = sizeof header + header.bytes;
+  read.state = ReadFrame::State::Whole;
+  return read;
+}
+
+} // namespace gc3::net

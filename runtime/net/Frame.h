@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes that exchangers send to each other. A connection begins with three greetings: the rank's hello, the
+// acknowledgement of rank 0, and the rank's confirmation. Frames follow. The bytes come from a network, so the
+// functions that read them check everything. All functions are pure.
+#pragma once
+
+#include "net/Endpoint.h"
+#include "select/Exchange.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace gc3::net {
+
+using Bytes = std::span<const uint8_t>;
+
+/// The first bytes of a connection.
+struct Greeting {
+  enum class Kind : uint32_t { Hello = 1, Acknowledgement, Confirmation };
+  Kind kind = Kind::Hello;
+  uint32_t rank = 0, ranks = 0; ///< of the rank that connects
+  /// A half of the token: the second half in an acknowledgement, else the first.
+  uint64_t proof = 0;
+};
+
+inline constexpr size_t greetingBytes = 32;
+using GreetingBytes = std::array<uint8_t, greetingBytes>;
+
+GreetingBytes writeGreeting(const Greeting &greeting);
+/// Returns nothing if the bytes are no greeting of this version.
+std::optional<Greeting> readGreeting(const GreetingBytes &bytes);
+
+/// Rank 0 sends it when an exchange can't end.
+struct Failure {
+  std::string text;
+};
+
+/// What a rank sends after the greetings. Ranks send messages; rank 0 sends results and failures.
+struct Frame {
+  uint64_t exchange = 0; ///< its number, from 0
+  std::variant<select::Message, select::Exchange, Failure> content;
+};
+
+/// Limit on the texts of errors; writeFrame() cuts the rest off.
+inline constexpr size_t mostTextBytes = 512;
+inline constexpr size_t mostFrameBytes = 1024;
+
+/// Returns at most mostFrameBytes bytes.
+std::vector<uint8_t> writeFrame(const Frame &frame);
+
+struct ReadFrame {
+  enum class State : uint8_t { Whole, Partial, Damaged };
+  State state = State::Partial;
+  size_t bytes = 0; ///< of the frame, if it is whole
+  Frame frame;
+};
+
+/// Reads the first frame. `Partial` means that more bytes are necessary; mostFrameBytes bytes are always enough.
+ReadFrame readFrame(Bytes bytes);
+
+} // namespace gc3::net

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rank 0 collects the messages of all ranks and computes the results of exchanges. It knows no connections.
+#pragma once
+
+#include "net/Frame.h"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gc3::net {
+
+class Hub {
+public:
+  explicit Hub(uint32_t ranks) : received(ranks), lossReasons(ranks) {}
+
+  /// Adds a rank's message. Returns false if the rank must not send it now: the messages of a rank must be in order,
+  /// and at most `mostAhead` exchanges ahead of the first that has not ended.
+  bool add(uint32_t rank, uint64_t exchange, const select::Message &message);
+  /// No more messages of a rank will come. The reason completes "rank N ...".
+  void lose(uint32_t rank, const std::string &reason);
+  /// Returns the result of the next exchange, if it has all messages. Returns a failure, once, if it has begun and
+  /// waits for a rank that is lost. Otherwise returns nothing.
+  std::optional<Frame> next();
+
+  static constexpr uint64_t mostAhead = 8192;
+
+private:
+  struct Round {
+    std::vector<select::Message> messages; ///< by rank
+    uint32_t count = 0;                    ///< of messages
+  };
+  std::optional<Frame> fail();
+
+  uint64_t first = 0;                   ///< number of the first exchange that has not ended
+  std::deque<Round> rounds;             ///< of this exchange and later ones
+  std::vector<uint64_t> received;       ///< by rank: messages that have arrived
+  std::vector<std::string> lossReasons; ///< by rank; empty: not lost
+  uint32_t lost = 0;                    ///< ranks
+  bool hasFailed = false;
+};
+
+} // namespace gc3::net

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/Station.h"
+
+#include <algorithm>
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+#include <csignal>
+
+namespace gc3::net {
+
+namespace {
+
+/// Limit on the time of stop().
+constexpr std::chrono::seconds longestStop(1);
+
+/// Blocks all signals in threads that begin while it exists, because the application handles them.
+class BlockedSignals {
+public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  BlockedSignals(const BlockedSignals &) = delete;
+  BlockedSignals &operator=(const BlockedSignals &) = delete;
+
+private:
+  sigset_t before{};
+};
+
+Link::Sendable makeSendable(const Frame &frame) {
+  return std::make_shared<const std::vector<uint8_t>>(writeFrame(frame));
+}
+
+} // namespace
+
+void Station::add(uint32_t otherRank, Tcp::socket socket) {
+  links.push_back(std::make_unique<Link>(
+      std::move(socket), [this, otherRank](Frame &frame) { return handle(otherRank, frame); },
+      [this, otherRank](const std::string &reason) { handleEnd(otherRank, reason); }));
+}
+
+void Station::start(Outbox::ReadTimes readTimes) {
+  outbox.emplace(context, mailbox, std::move(readTimes),
+                 [this](uint64_t exchange, const select::Message &message) { send(exchange, message); });
+  for (const auto &link : links)
+    link->start();
+  const BlockedSignals blocked;
+  thread = std::thread([this] { run(); });
+}
+
+void Station::run() noexcept {
+  try {
+    const auto work = asio::make_work_guard(context); // finish() stops the context
+    context.run();
+  } catch (const std::exception &exception) {
+    mailbox.fail(std::string("online selection: the exchange of times fails: ") + exception.what());
+    links.clear(); // so that other ranks do not wait
+  }
+}
+
+void Station::wake() {
+  if (isWoken.exchange(true))
+    return;
+  asio::post(context, [this] {
+    isWoken = false;
+    outbox->sendReady();
+  });
+}
+
+void Station::send(uint64_t exchange, const select::Message &message) {
+  if (isHub) {
+    hub.add(0, exchange, message);
+    publish();
+  } else {
+    links[0]->send(makeSendable({exchange, message}));
+  }
+}
+
+/// Returns false if the other rank must not send this frame now.
+bool Station::handle(uint32_t otherRank, Frame &frame) {
+  if (isFinishing)
+    return true;
+  if (isHub) {
+    const auto *message = std::get_if<select::Message>(&frame.content);
+    const bool isExpected = message && hub.add(otherRank, frame.exchange, *message);
+    publish();
+    return isExpected;
+  }
+  if (const auto *failure = std::get_if<Failure>(&frame.content)) {
+    fail(failure->text);
+    return true;
+  }
+  auto *result = std::get_if<select::Exchange>(&frame.content);
+  return result && mailbox.addResult(frame.exchange, std::move(*result));
+}
+
+void Station::handleEnd(uint32_t otherRank, const std::string &reason) {
+  if (isHub) {
+    hub.lose(otherRank, reason);
+    publish();
+  } else {
+    fail("online selection: rank 0 " + reason);
+  }
+  stopIfFinished();
+}
+
+/// Sends what the hub has for all ranks, rank 0 included.
+void Station::publish() {
+  while (std::optional<Frame> frame = hub.next()) {
+    const Link::Sendable sendable = makeSendable(*frame);
+    for (const auto &link : links)
+      link->send(sendable);
+    if (auto *result = std::get_if<select::Exchange>(&frame->content))
+      mailbox.addResult(frame->exchange, std::move(*result));
+    else
+      fail(std::get<Failure>(frame->content).text);
+  }
+}
+
+void Station::fail(const std::string &text) {
+  if (isFinishing)
+    return;
+  mailbox.fail(text);
+  outbox->stop();
+}
+
+void Station::stop() noexcept {
+  const std::lock_guard lock(stopping);
+  if (!thread.joinable())
+    return;
+  try {
+    asio::post(context, [this] { finish(); });
+  } catch (const std::bad_alloc &) {
+    context.stop();
+  }
+  thread.join();
+}
+
+void Station::finish() {
+  isFinishing = true;
+  outbox->stop();
+  for (const auto &link : links)
+    link->finish();
+  stopTimer.expires_after(longestStop);
+  stopTimer.async_wait([this](asio::error_code) { context.stop(); });
+  stopIfFinished();
+}
+
+void Station::stopIfFinished() {
+  if (isFinishing && std::all_of(links.begin(), links.end(), [](const auto &link) { return link->hasEnded(); }))
+    context.stop();
+}
+
+} // namespace gc3::net
