@@ -46,7 +46,7 @@ static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
 // readConfig() distinguishes versions of a struct by their size, so a new member must make the struct larger. If the
 // struct ended with padding, a new member could use the padding, and the size would stay the same.
 static_assert(offsetof(gc3HostConfig_t, tuneBudget) + sizeof(gc3HostConfig_t::tuneBudget) == sizeof(gc3HostConfig_t));
-static_assert(offsetof(gc3GpuConfig_t, tunerData) + sizeof(gc3GpuConfig_t::tunerData) == sizeof(gc3GpuConfig_t));
+static_assert(offsetof(gc3GpuConfig_t, tuneBudget) + sizeof(gc3GpuConfig_t::tuneBudget) == sizeof(gc3GpuConfig_t));
 
 /// Returns the config, or `initial` if `config` is null. Refuses a config of another size, because the size is the
 /// struct's version.

@@ -89,7 +89,9 @@ Result<std::optional<comm::CallGroup::Call>> NcclBackend::callOf(const Request &
   const Result<uint32_t> program = communicator->programs()->choose(request);
   if (!program.ok())
     return program.outcome();
-  return std::optional(comm::CallGroup::Call{communicator, request, comm::CallGroup::Call::State::Program, *program});
+  const std::shared_ptr<comm::OnlineRank> online = communicator->online();
+  return std::optional(comm::CallGroup::Call{communicator, request, comm::CallGroup::Call::State::Program, *program,
+                                             online ? online->find(request) : comm::OnlineRank::Kind{}});
 }
 
 Outcome NcclBackend::complete(const Arrival &arrival) {
@@ -103,7 +105,10 @@ Outcome NcclBackend::complete(const Arrival &arrival) {
 Result<const char *> NcclBackend::select(const Request &request) {
   if (Outcome error = communicator->status().error; !error.ok())
     return error;
-  const Result<uint32_t> program = communicator->programs()->choose(request);
+  Result<uint32_t> program = communicator->programs()->choose(request);
+  if (const std::shared_ptr<comm::OnlineRank> online = communicator->online())
+    if (const comm::OnlineRank::Kind kind = online->find(request); kind.family)
+      program = online->favourite(kind);
   if (!program.ok())
     return program.outcome();
   Outcome refusal;

@@ -32,6 +32,10 @@ public:
   Arrival arrive(std::span<const core::RankRequest> parts) override { return {{}, parts, 0, true}; }
   core::Outcome complete(const Arrival &arrival) override;
   core::Result<const char *> select(const core::Request &request) override;
+  core::OnlineSelection::Counters tuneCounters() override {
+    const std::shared_ptr<comm::OnlineRank> online = communicator->online();
+    return online ? online->counters() : core::OnlineSelection::Counters{};
+  }
   core::Outcome asyncError() override { return communicator->status().error; }
   void leave(bool aborts) override;
   NcclBackend *ofNccl() override { return this; }

@@ -9,7 +9,7 @@ using core::Outcome;
 using Call = GroupedCall;
 using State = Call::State;
 
-EnteredCall::EnteredCall(Call &call) : call(call) {
+EnteredCall::EnteredCall(Call &call) : call(call), fixedState(call.state), fixedProgram(call.program) {
   const Outcome outcome = call.comm->enter();
   inside = outcome.ok();
   if (!inside)
@@ -32,14 +32,52 @@ void EnteredCall::findCaptures(std::span<EnteredCall> calls) {
       each.capture = othersCapture;
 }
 
+void EnteredCall::setProgram(uint32_t program) {
+  call.state = program == ProgramTable::ncclArm ? State::Nccl : State::Program;
+  call.program = program == ProgramTable::ncclArm ? 0 : program;
+}
+
+/// Keeps the fixed program if the chosen one can't run a call of this size. A captured call is not in the log, because
+/// its graph keeps its choice; it can have only a program that is loaded.
+void EnteredCall::choose() {
+  if (!call.isOnline())
+    return;
+  if (const Outcome failed = call.comm->status().error; !failed.ok())
+    return call.fail(failed);
+  OnlineRank &online = *call.comm->online();
+  const bool isLogged = capture == 0 && !online.isFrozen();
+  const uint32_t chosen = isLogged ? online.choose(call.kind, call.request) : online.favourite(call.kind);
+  Outcome refusal;
+  if (chosen != ProgramTable::ncclArm) {
+    const ProgramTable &programs = *call.comm->programs();
+    if (!programs.checkCall(programs.entry(chosen), call.request).ok() ||
+        (capture != 0 && !call.comm->loaded(chosen, refusal)))
+      return;
+  }
+  setProgram(chosen);
+  if (isLogged)
+    timed = online.timed();
+}
+
+bool EnteredCall::replaceRefused() {
+  Outcome refusal;
+  if (!call.isOnline() || call.state != State::Program || call.comm->loaded(call.program, refusal) || refusal.ok())
+    return false;
+  call.comm->online()->exclude(call.program);
+  timed.reset();
+  const bool wasFixed = fixedState == State::Program && fixedProgram == call.program;
+  call.state = fixedState, call.program = fixedProgram;
+  return !wasFixed;
+}
+
 void EnteredCall::beginLoad() const {
-  if (capture == 0)
+  if (capture == 0 && call.state == State::Program)
     call.comm->beginLoad(call.program, error);
 }
 
 bool EnteredCall::isLoaded() const {
   Outcome refusal;
-  return call.comm->loaded(call.program, refusal) != nullptr;
+  return call.state == State::Program && call.comm->loaded(call.program, refusal) != nullptr;
 }
 
 /// Fails the call if `outcome` is an error. Unless the error is the caller's mistake, also fails the communicator,
@@ -54,6 +92,8 @@ void EnteredCall::failOn(Outcome outcome) {
 
 void EnteredCall::planCall() {
   Communicator &comm = *call.comm;
+  if (call.state != State::Program)
+    return;
   if (const Outcome failed = comm.status().error; !failed.ok())
     return call.fail(failed);
   Outcome refusal;
@@ -70,10 +110,22 @@ void EnteredCall::planCall() {
 void EnteredCall::enqueue() {
   if (call.state != State::Program || call.request.count == 0)
     return;
+  if (timed)
+    plan.times = &call.comm->online()->times(), plan.number = *timed;
   if (const Outcome outcome = call.comm->enqueue(plan, stream()); !outcome.ok()) {
     call.comm->fail(outcome);
     call.fail(outcome);
   }
+}
+
+void EnteredCall::beginNccl() const {
+  if (isRunByNccl() && timed)
+    call.comm->beginTime(*timed, stream());
+}
+
+void EnteredCall::endNccl() const {
+  if (isRunByNccl() && timed)
+    call.comm->endTime(*timed, stream());
 }
 
 bool CallQueue::mayShareCommunicator(const CallQueue &other) const {
@@ -101,9 +153,7 @@ static void decideCall(Call &call, const Outcome &error, CallFallback *fallback)
     return call.fail(error);
   if (call.state != State::Undecided)
     return;
-  const std::optional<uint32_t> program = fallback ? fallback->choose(call) : std::nullopt;
-  call.state = program ? State::Program : State::Nccl;
-  call.program = program.value_or(0);
+  call.set(fallback ? fallback->choose(call) : CallChoice{});
 }
 
 void CallQueue::decide(Fallback *fallback) {
@@ -152,7 +202,8 @@ bool CallQueue::isForNccl() const {
 /// into it, because NCCL gets them as one NCCL group.
 void CallQueue::arrangeRound() {
   const auto isRunByNccl = [](const Round &round) {
-    return std::all_of(round.begin(), round.end(), [](const Call *call) { return call->state == State::Nccl; });
+    return std::all_of(round.begin(), round.end(),
+                       [](const Call *call) { return call->state == State::Nccl && !call->isOnline(); });
   };
   Round &merged = rounds[next];
   while (next + 1 < rounds.size() && isRunByNccl(merged) && isRunByNccl(rounds[next + 1])) {
@@ -164,20 +215,43 @@ void CallQueue::arrangeRound() {
 
 void CallQueue::beginRound() {
   arrangeRound();
-  hasBegun = true;
   for (Call *call : rounds[next])
-    if (call->state == State::Program)
+    if (call->state == State::Program || (call->state == State::Nccl && call->isOnline()))
       if (EnteredCall each(*call); each.isInside())
         entered.push_back(std::move(each));
   EnteredCall::findCaptures(entered);
-  for (const EnteredCall &each : entered)
+}
+
+/// Chooses the programs of the round, and makes the executors load them. Returns false if a choice must still wait.
+bool CallQueue::chooseRound() {
+  if (std::any_of(entered.begin(), entered.end(), [](const EnteredCall &each) { return each.isAwaitingTimes(); }))
+    return false;
+  for (EnteredCall &each : entered) {
+    each.choose();
     each.beginLoad();
+  }
+  return true;
 }
 
 bool CallQueue::isReady() {
-  if (!hasBegun)
+  if (stage == Stage::Waiting) {
     beginRound();
-  return std::none_of(entered.begin(), entered.end(), [](const EnteredCall &each) { return each.isLoading(); });
+    stage = Stage::Choosing;
+  }
+  if (stage == Stage::Choosing) {
+    if (!chooseRound())
+      return false;
+    stage = Stage::Loading;
+  }
+  if (std::any_of(entered.begin(), entered.end(), [](const EnteredCall &each) { return each.isLoading(); }))
+    return false;
+  bool isReady = true;
+  for (EnteredCall &each : entered)
+    if (each.replaceRefused()) {
+      each.beginLoad();
+      isReady = false;
+    }
+  return isReady;
 }
 
 /// Returns the calls of the round that NCCL runs, except those on failed or aborted communicators. Fails these calls
@@ -211,11 +285,15 @@ static void runByNccl(std::span<Call *const> round, CallFallback *fallback) {
 void CallQueue::enqueueRound(Fallback *fallback) {
   for (EnteredCall &each : entered) // before any launch: planning allocates memory, which can wait for kernels
     each.planCall();
+  for (const EnteredCall &each : entered)
+    each.beginNccl();
   runByNccl(rounds[next], fallback);
+  for (const EnteredCall &each : entered)
+    each.endNccl();
   for (EnteredCall &each : entered)
     each.enqueue();
   entered.clear();
-  hasBegun = false;
+  stage = Stage::Waiting;
   ++next;
 }
 

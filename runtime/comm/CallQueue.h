@@ -6,13 +6,15 @@
 
 namespace gc3::comm {
 
-/// A call that a program runs. The constructor calls Communicator::enter(), and the destructor calls leave().
+/// A call that a program runs, or may run. The constructor calls Communicator::enter(), and the destructor calls
+/// leave().
 class EnteredCall {
 public:
   /// Enters the communicator. If the communicator accepts no calls, the call fails, and isInside() returns false.
   explicit EnteredCall(GroupedCall &call);
   EnteredCall(EnteredCall &&other) noexcept
-      : call(other.call), plan(std::move(other.plan)), capture(other.capture), error(std::move(other.error)),
+      : call(other.call), fixedState(other.fixedState), fixedProgram(other.fixedProgram), plan(std::move(other.plan)),
+        capture(other.capture), timed(other.timed), error(std::move(other.error)),
         inside(std::exchange(other.inside, false)) {}
   ~EnteredCall() {
     if (inside)
@@ -24,6 +26,13 @@ public:
   bool isInside() const { return inside; }
   /// Determines for each call whether its stream is captured.
   static void findCaptures(std::span<EnteredCall> calls);
+  /// Returns true while the choice of the program must wait for other ranks.
+  bool isAwaitingTimes() const { return call.isOnline() && capture == 0 && call.comm->isAwaitingTimes(); }
+  /// Chooses the program, if online selection does so.
+  void choose();
+  /// If the ranks have refused the chosen program, replaces it by the fixed one, and returns true. Call after
+  /// isLoading() has returned false.
+  bool replaceRefused();
   /// Makes the executor load the call's program, unless the stream is captured. Does not wait.
   void beginLoad() const;
   bool isLoading() const { return call.comm->isLoading(); }
@@ -32,15 +41,24 @@ public:
   /// program is not loaded, lets NCCL run the call. Call after isLoading() has returned false.
   void planCall();
   void enqueue();
+  /// Call before and after NCCL enqueues its calls. They measure this call if NCCL runs it.
+  void beginNccl() const;
+  void endNccl() const;
 
 private:
   cuda::Stream stream() const { return static_cast<cuda::Stream>(call.request.stream); }
   void failOn(core::Outcome outcome);
 
+  void setProgram(uint32_t program);
+  bool isRunByNccl() const { return call.state == GroupedCall::State::Nccl; }
+
   GroupedCall &call;
+  const GroupedCall::State fixedState; ///< what runs the call without online selection
+  const uint32_t fixedProgram;
   cuda::Runner::Plan plan;
-  uint64_t capture = 0; ///< id of the stream's capture; 0: none
-  core::Outcome error;  ///< result of findCaptures()
+  uint64_t capture = 0;          ///< id of the stream's capture; 0: none
+  std::optional<uint64_t> timed; ///< the call's number, if its time is measured
+  core::Outcome error;           ///< result of findCaptures()
   bool inside = false;
 };
 
@@ -86,11 +104,14 @@ private:
   bool isForNccl() const;
   void arrangeRound();
   void beginRound();
+  bool chooseRound();
 
   std::vector<Communicator *> comms; ///< one rank at first; merge() adds the other ranks
   std::vector<Round> rounds;
-  size_t next = 0;                  ///< index of the current or next round
-  bool hasBegun = false;            ///< whether round `next` has begun
+  size_t next = 0; ///< index of the current or next round
+  /// The progress of round `next`. Choosing: its calls have entered their communicators, and await times. Loading: all
+  /// programs are chosen.
+  enum class Stage : uint8_t { Waiting, Choosing, Loading } stage = Stage::Waiting;
   std::vector<EnteredCall> entered; ///< calls of the current round that programs run
   bool joined = false;
 };

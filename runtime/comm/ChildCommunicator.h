@@ -71,6 +71,8 @@ public:
   /// Waits until NCCL has completed a call on windowComm() that returned `result`. Returns the call's error, with the
   /// text `doing`. The memory that NCCL writes to must stay valid until the call is complete, or until abort().
   core::Outcome complete(ncclapi::Result result, const std::string &doing) const;
+  /// Returns an error if waits for other ranks must end, else Success.
+  core::Outcome interruption() const { return checkInterruption(); }
   /// Returns the error that NCCL reports for the child; Success if there is no error or no child.
   core::Outcome asyncError() const;
 

@@ -148,6 +148,27 @@ std::shared_ptr<ProgramTable> Communicator::programs() const {
   return table;
 }
 
+std::shared_ptr<OnlineRank> Communicator::online() const {
+  std::lock_guard lock(mutex);
+  return onlineRank;
+}
+
+bool Communicator::isAwaitingTimes() {
+  const core::Result<bool> mustWait = online()->mustWait();
+  std::lock_guard lock(mutex);
+  if (!mustWait.ok())
+    failNow(mustWait.outcome());
+  if (!mustWait.ok() || !*mustWait || phase != Phase::Ready) {
+    awaitedSince.reset();
+    return false;
+  }
+  if (!awaitedSince)
+    awaitedSince = Clock::now();
+  return !checkDeadline(*awaitedSince, {setup->options.joiningMs, setup->options.timeoutMs},
+                        "GC3_TUNE: a rank still waits for other ranks, which have made fewer calls",
+                        "GC3_TUNE: other ranks have made too few calls");
+}
+
 Outcome Communicator::enter() {
   Lock lock(mutex);
   ++callers;
@@ -204,6 +225,14 @@ Outcome Communicator::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
   if (Outcome outcome = status().error; !outcome.ok())
     return outcome;
   return gpu->enqueue(plan, stream);
+}
+
+void Communicator::beginTime(uint64_t call, cuda::Stream stream) {
+  gpu->beginTime(call, stream);
+}
+
+void Communicator::endTime(uint64_t call, cuda::Stream stream) {
+  gpu->endTime(call, stream);
 }
 
 Outcome Communicator::awaitParent() {

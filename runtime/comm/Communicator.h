@@ -73,11 +73,17 @@ public:
   /// Returns the table of programs; null unless the communicator has joined without a refusal.
   std::shared_ptr<ProgramTable> programs() const;
 
+  /// Returns the rank's online selection; null if the choice of programs is fixed.
+  std::shared_ptr<OnlineRank> online() const;
+
   // Functions for one call, in the order in which a thread calls them:
   /// Waits until no other call is between enter() and leave(), then enters. The communicator does not close before
   /// leave(). If the communicator accepts no calls, returns an error and does not enter.
   core::Outcome enter();
   core::Result<uint64_t> findCapture(cuda::Stream stream) const { return cuda::findCapture(cuda, stream); }
+  /// Returns true while online selection waits for other ranks (OnlineRank::mustWait). Fails the communicator if the
+  /// deadline has passed, or if ranks have made different choices.
+  bool isAwaitingTimes();
   /// Makes the executor load a program, unless the program is loaded or refused. `localError` as in GpuRank::load. Does
   /// not wait.
   void beginLoad(uint32_t program, const core::Outcome &localError);
@@ -89,6 +95,9 @@ public:
   core::Outcome plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
                      cuda::Runner::Plan &plan);
   core::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
+  /// Measure the time of a call that NCCL enqueues between these two functions. `call` is the number of the call.
+  void beginTime(uint64_t call, cuda::Stream stream);
+  void endTime(uint64_t call, cuda::Stream stream);
   void leave();
 
   /// Waits until NCCL has enqueued all work of the application's communicator, if that communicator is non-blocking.
@@ -149,6 +158,7 @@ private:
   void fallBackToNccl(const core::Outcome &reason);
   void load();
   void drain();
+  void endOnline();
   void close();
   void closeAborted();
   void checkErrors();
@@ -180,9 +190,11 @@ private:
     core::Outcome localError;
     Clock::time_point begun;
   };
-  std::optional<LoadRequest> request; ///< set until the executor has loaded or refused the program
-  uint32_t callers = 0;               ///< number of threads in enter(), or between enter() and leave()
-  bool isCalling = false;             ///< a thread is between enter() and leave()
+  std::shared_ptr<OnlineRank> onlineRank;        ///< see online()
+  std::optional<Clock::time_point> awaitedSince; ///< begin of the wait in isAwaitingTimes()
+  std::optional<LoadRequest> request;            ///< set until the executor has loaded or refused the program
+  uint32_t callers = 0;                          ///< number of threads in enter(), or between enter() and leave()
+  bool isCalling = false;                        ///< a thread is between enter() and leave()
   std::thread executor;
 };
 

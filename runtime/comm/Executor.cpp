@@ -165,6 +165,7 @@ void Communicator::join() {
   std::lock_guard lock(mutex);
   table = gpu->programs();
   states.resize(table->size());
+  onlineRank = gpu->online();
   advance(Phase::Ready);
 }
 
@@ -206,7 +207,16 @@ void Communicator::drain() {
   close();
 }
 
+/// Ends online selection. No call is running. The exchanges end without the mutex, because their thread can be inside
+/// a CUDA call.
+void Communicator::endOnline() {
+  std::shared_ptr<OnlineRank> ending;
+  std::lock_guard lock(mutex);
+  ending.swap(onlineRank);
+}
+
 void Communicator::close() {
+  endOnline();
   gpu->releaseNccl();
   child.destroy();
   gpu.reset();
@@ -225,6 +235,7 @@ void Communicator::closeAborted() {
     Lock lock(mutex);
     changed.wait(lock, [this] { return callers == 0; });
   }
+  endOnline();
   if (gpu)
     gpu->awaitIdle(); // because child.abort() unmaps the windows that kernels access
   child.abort();

@@ -11,6 +11,7 @@
 
 #include "comm/ChildCommunicator.h"
 #include "comm/DeviceComm.h"
+#include "comm/OnlineRank.h"
 #include "comm/ProgramTable.h"
 #include "comm/UserWindows.h"
 #include "comm/Window.h"
@@ -71,6 +72,8 @@ public:
     return childrenInProcess.empty() || std::find(childrenInProcess.begin(), childrenInProcess.end(),
                                                   reinterpret_cast<uint64_t>(&other)) != childrenInProcess.end();
   }
+  /// Returns the rank's online selection; null if the choice of programs is fixed. Call after join().
+  std::shared_ptr<OnlineRank> online() const { return onlineRank; }
   /// Returns the table of programs. Call only after join() has returned without a refusal.
   std::shared_ptr<ProgramTable> programs() const { return table; }
 
@@ -88,6 +91,9 @@ public:
   core::Outcome plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
                      cuda::Runner::Plan &plan);
   core::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
+  /// Measure the work that NCCL enqueues on a stream between these two functions.
+  void beginTime(uint64_t call, cuda::Stream stream);
+  void endTime(uint64_t call, cuda::Stream stream);
 
   /// Returns an error if a kernel has failed. If a kernel runs longer than the timeout, stops it and returns an error.
   core::Outcome checkKernels() { return runner.watch(cuda::Watchdog::Clock::now()); }
@@ -130,6 +136,8 @@ private:
   core::Outcome connectNetwork(std::vector<RankInfo> &infos);
   void recordChildrenInProcess(std::span<const RankInfo> infos);
   void beginTrace(std::span<const RankInfo> infos);
+  core::Outcome joinOnline(uint64_t host);
+  core::Outcome connectExchanger(uint64_t host, std::unique_ptr<net::Exchanger> &exchanger, core::Outcome &problem);
   void finishJoin(std::span<const RankInfo> infos);
   /// Gathers one object from each rank. The gather runs after this rank's last call has ended, because that call's
   /// kernel could occupy the multiprocessors that NCCL's kernel needs.
@@ -164,6 +172,7 @@ private:
   std::vector<uint64_t> childrenInProcess;
   ncclapi::Team team{};
   std::shared_ptr<ProgramTable> table;
+  std::shared_ptr<OnlineRank> onlineRank;
   cuda::Runner runner;
   std::unique_ptr<plan::ConnectionPool> pool;
   std::vector<Window> windows; ///< by piece of the pool

@@ -46,7 +46,8 @@ void logRefused(const ProgramTable &table, uint32_t rank) {
 Outcome GpuRank::prepare() {
   if (Outcome outcome = runner.prepare(); !outcome.ok())
     return outcome;
-  constexpr size_t mostBytes = std::max({sizeof(VersionHandshake), sizeof(RankInfo), sizeof(LoadVerdict)});
+  constexpr size_t mostBytes =
+      std::max({sizeof(VersionHandshake), sizeof(RankInfo), sizeof(LoadVerdict), sizeof(net::Endpoint)});
   return child.prepareGathers(static_cast<uint32_t>(self.ranks), mostBytes);
 }
 
@@ -178,6 +179,50 @@ Outcome GpuRank::connectNetwork(std::vector<RankInfo> &infos) {
   return {};
 }
 
+/// Connects the ranks' exchangers. Sets `problem` to the error of this rank, or of its exchanger. Returns an error only
+/// if a gather fails.
+Outcome GpuRank::connectExchanger(uint64_t host, std::unique_ptr<net::Exchanger> &exchanger, Outcome &problem) {
+  constexpr std::chrono::seconds timeout{10};
+  exchanger =
+      std::make_unique<net::Exchanger>(net::Exchanger::Identity{rank(), static_cast<uint32_t>(self.ranks), host});
+  net::Endpoint own;
+  if (rank() == 0)
+    problem = exchanger->listen(setup.options.interfaces).moveTo(own);
+  const core::Result<std::vector<net::Endpoint>> endpoints = gatherEach(own);
+  if (!endpoints.ok())
+    return endpoints.outcome();
+  const net::Endpoint &hub = endpoints->front();
+  if (hub.port == 0)
+    problem = problem.ok() ? Outcome{gc3SystemError, "rank 0 has no port"} : problem;
+  else
+    problem = exchanger->connect(hub, timeout, [this] { return child.interruption(); });
+  return {};
+}
+
+/// Begins online selection if all ranks can exchange times, else no rank chooses. Returns an error only if a gather
+/// fails.
+Outcome GpuRank::joinOnline(uint64_t host) {
+  const core::TuneOptions &tune = setup.options.tune;
+  if (!tune.isOnline || table->choice().hasTuner())
+    return {};
+  std::unique_ptr<net::Exchanger> exchanger;
+  Outcome problem;
+  if (tune.explorable > 0)
+    if (Outcome outcome = connectExchanger(host, exchanger, problem); !outcome.ok())
+      return outcome;
+  auto made = std::make_shared<OnlineRank>(cuda, *table, tune, rank(), std::move(exchanger));
+  if (problem.ok())
+    problem = made->start();
+  const core::Result<std::vector<uint32_t>> begun = gatherEach(static_cast<uint32_t>(problem.ok()));
+  if (!begun.ok())
+    return begun.outcome();
+  if (!problem.ok())
+    core::logOnce("rank " + std::to_string(self.rank) + ": GC3_TUNE has no effect: " + problem.text);
+  if (std::count(begun->begin(), begun->end(), 0U) == 0)
+    onlineRank = std::move(made);
+  return {};
+}
+
 /// Begins the rank's trace. Only logs an error: the rank then works without a trace.
 void GpuRank::beginTrace(std::span<const RankInfo> infos) {
   constexpr uint64_t mostRecords = 1 << 18; // 8 MiB on the GPU
@@ -231,6 +276,8 @@ GpuRank::JoinResult GpuRank::join(const Identity &identity) {
     return {outcome, {}};
   table->decide(*infos);
   if (Outcome outcome = connectNetwork(*infos); !outcome.ok())
+    return {outcome, {}};
+  if (Outcome outcome = joinOnline(own.host); !outcome.ok())
     return {outcome, {}};
   finishJoin(*infos);
   return {};

@@ -176,21 +176,59 @@ core::Result<uint32_t> ProgramTable::select(const Request &request) {
   return selectFirst(request, false);
 }
 
-/// Checks whether a program can run a call. Ignores what depends on the buffers.
-Outcome ProgramTable::checkCall(const Entry &entry, const Request &request) const {
+/// Checks what does not depend on the call's size.
+Outcome ProgramTable::checkKind(const Entry &entry, const Request &request) const {
   const core::Program &program = *entry.loaded->program;
-  const auto type = static_cast<ElementType>(request.type);
   if (!entry.refusal.empty())
     return {gc3InvalidUsage, entry.refusal};
   if (request.op == gc3Avg && program.info().contributions() == 0)
     return {gc3InvalidArgument, "avg is not defined for program '" + entry.name() +
                                     "': its outputs have different numbers of contributions"};
-  if (Outcome outcome = cuda::checkType(program, type, architecture); !outcome.ok())
+  return cuda::checkType(program, static_cast<ElementType>(request.type), architecture);
+}
+
+Outcome ProgramTable::checkCall(const Entry &entry, const Request &request) const {
+  if (Outcome outcome = checkKind(entry, request); !outcome.ok())
     return outcome;
   kernel::KernelArgs geometry;
-  std::string problem =
-      plan::setGeometry(program, request.count, static_cast<uint32_t>(core::elementSize(type)), entry.sizes, geometry);
+  std::string problem = plan::setGeometry(
+      *entry.loaded->program, request.count,
+      static_cast<uint32_t>(core::elementSize(static_cast<ElementType>(request.type))), entry.sizes, geometry);
   return problem.empty() ? Outcome{} : Outcome{gc3InvalidArgument, problem};
+}
+
+/// A list in GC3_PROGRAM limits the programs, and so excludes NCCL.
+bool ProgramTable::mayUseNccl(const Request &request) const {
+  const common::StandardCollective *standard = common::findStandard(request.name);
+  return options.fallsBack && request.kind == core::CallKind::Standard && !userChoice.hasTuner() &&
+         !(standard && userChoice.isListed(*standard));
+}
+
+core::Result<core::CallArms> ProgramTable::arms(const Request &request) {
+  core::CallArms all;
+  std::optional<uint32_t> fixed = mayUseNccl(request) ? std::optional(ncclArm) : std::nullopt;
+  {
+    std::lock_guard lock(selecting);
+    if (Outcome outcome = checkMeaning(request); !outcome.ok())
+      return outcome;
+    for (const auto &selection : selections) {
+      const core::Result<core::CallArms> own = selection->arms(request);
+      if (!own.ok())
+        return own.outcome();
+      for (const uint32_t index : own->programs)
+        if (const uint32_t number = numbers.at(*selection->load(index)); checkKind(entries[number], request).ok())
+          all.programs.push_back(number);
+      all.bytes = std::max(all.bytes, own->bytes);
+    }
+  }
+  if (!all.programs.empty() && mayUseNccl(request))
+    all.programs.push_back(ncclArm);
+  if (const core::Result<uint32_t> chosen = select(request); chosen.ok())
+    fixed = *chosen;
+  const auto place = std::find(all.programs.begin(), all.programs.end(), fixed.value_or(0));
+  if (fixed && place != all.programs.end())
+    all.fixed = static_cast<uint32_t>(place - all.programs.begin());
+  return all;
 }
 
 core::Result<uint32_t> ProgramTable::choose(const Request &request) {

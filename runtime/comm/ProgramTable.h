@@ -14,7 +14,7 @@
 
 namespace gc3::comm {
 
-class ProgramTable {
+class ProgramTable final : public core::ArmSource {
 public:
   using Files = std::vector<std::shared_ptr<const bundle::BundleFile>>;
 
@@ -57,6 +57,16 @@ public:
   /// Returns the number of the program that runs a valid call, or an error with the reason why no program does. The
   /// result does not depend on buffers, and is identical on all ranks.
   core::Result<uint32_t> choose(const core::Request &request);
+  /// The number of NCCL among the arms of a call.
+  static constexpr uint32_t ncclArm = UINT32_MAX;
+  /// Returns the programs that can run a valid request, and NCCL if it runs calls that no program runs. Does not check
+  /// whether they can run calls of this size. Thread-safe.
+  core::Result<core::CallArms> arms(const core::Request &request) override;
+  const core::Program *programOf(uint32_t number) override {
+    return number == ncclArm ? nullptr : entries[number].loaded->program.get();
+  }
+  /// Checks whether a program can run a call. Ignores what depends on the buffers.
+  core::Outcome checkCall(const Entry &entry, const core::Request &request) const;
   /// Returns the user's choice of programs.
   const core::Choice &choice() const { return userChoice; }
 
@@ -66,7 +76,8 @@ private:
   core::Outcome checkMeaning(const core::Request &request);
   core::Result<uint32_t> select(const core::Request &request);
   core::Result<uint32_t> selectFirst(const core::Request &request, bool bySize);
-  core::Outcome checkCall(const Entry &entry, const core::Request &request) const;
+  core::Outcome checkKind(const Entry &entry, const core::Request &request) const;
+  bool mayUseNccl(const core::Request &request) const;
   void decideProtocols(std::span<const RankInfo> infos);
   void decideSlots(kernel::Protocol protocol);
   void countSignals();

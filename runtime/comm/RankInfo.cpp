@@ -25,6 +25,8 @@ void RankInfo::set(const cuda::Options &options) {
   timeout = options.timeoutMs != 0;
   allowUnproven = options.allowUnproven;
   tuner = options.choice.tuner != nullptr;
+  tune = !options.tune.isOnline ? 0 : options.tune.keepsBits ? 2 : 1;
+  explorable = static_cast<float>(options.tune.explorable);
   const std::string &list = options.choice.programs;
   programs = bundle::checksum(list.data(), list.size());
 }
@@ -55,6 +57,10 @@ std::string disagreement(std::span<const RankInfo> ranks) {
       return rank + " has another GC3_PROGRAM than rank 0";
     if (own.tuner != first.tuner)
       return rank + " has " + (own.tuner != 0 ? "a" : "no") + " tuner, unlike rank 0";
+    if (own.tune != first.tune)
+      return rank + " has another GC3_TUNE than rank 0";
+    if (own.explorable != first.explorable)
+      return rank + " has another GC3_TUNE_BUDGET than rank 0";
     if (own.slots != first.slots || own.slotBytes != first.slotBytes)
       return rank + " has other FIFO slots than rank 0";
     if (own.strictLL128 != first.strictLL128)

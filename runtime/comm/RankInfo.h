@@ -37,6 +37,8 @@ struct RankInfo {
   std::array<uint32_t, kernel::protocolCount> slots{};     ///< by protocol: the user's choice; 0: default
   uint32_t simple = 0, strictLL128 = 0, direct = 0, overSwitch = 0, timeout = 0, allowUnproven = 0;
   uint32_t tuner = 0;                                        ///< 1: the user has set a tuner
+  uint32_t tune = 0;                                         ///< online selection: 0 off, 1 on, 2 with equal bits
+  float explorable = 0;                                      ///< core::TuneOptions::explorable
   uint32_t architecture = 0;                                 ///< architecture of the GPU: 90 is sm_90
   std::array<uint32_t, kernel::protocolCount> blockLimits{}; ///< by protocol: thread blocks that fit on the GPU at once
   uint32_t networkBlockLimit = 0;                            ///< the same limit for kernels that use the network
@@ -63,7 +65,7 @@ struct RankInfo {
 /// versions can gather it.
 struct VersionHandshake {
   int32_t version = GC3_VERSION;
-  uint32_t layout = 9; ///< version of RankInfo's layout, and of the data that ranks write to each other's memory
+  uint32_t layout = 10; ///< version of RankInfo's layout, and of the data that ranks write to each other's memory
   uint32_t infoBytes = sizeof(RankInfo);
   uint32_t unused = 0;
 };

@@ -29,14 +29,13 @@ constexpr std::array<SettingInfo, settingCount> settingTable{{
      "PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none or none, separated by commas", "all programs", Agreement::Value,
      Reader::All, "tuning.md#choosing-programs"},
     {Setting::Tune, "GC3_TUNE",
-     "on the host, online chooses programs from the times of earlier calls; with same-bits, calls whose results are "
-     "rounded keep "
-     "their program",
-     "off, online or online,same-bits", "off", Agreement::None, Reader::All, "online.md#turn-it-on"},
+     "online chooses programs from the times of earlier calls; with same-bits, calls whose results are "
+     "rounded keep their program",
+     "off, online or online,same-bits", "off", Agreement::Value, Reader::All, "online.md#turn-it-on"},
     {Setting::TuneBudget, "GC3_TUNE_BUDGET",
      "the time that online selection may spend on trying other programs after a size's first 50 calls, in percent of "
      "the time of all calls; 0 freezes the choices",
-     "a number from 0 to 100", "2", Agreement::None, Reader::All, "online.md#turn-it-on"},
+     "a number from 0 to 100", "2", Agreement::Value, Reader::All, "online.md#turn-it-on"},
     {Setting::Slots, "GC3_SLOTS",
      "number of FIFO slots of a connection on GPUs; if a program needs more, NCCL serves its calls",
      "numbers from 1 on" BY_PROTOCOL "4,LL:16", "the largest number that a program sharing the connection requests",
@@ -80,6 +79,10 @@ constexpr std::array<SettingInfo, settingCount> settingTable{{
     {Setting::NcclGraphMixing, "NCCL_GRAPH_MIXING_SUPPORT",
      "a variable of NCCL; with 0, CUDA graphs are a little faster, and are not ordered with other calls", "0 or 1", "1",
      Agreement::Unchecked, Reader::All, "gpu-internals.md#ranks-on-one-gpu"},
+    {Setting::NcclInterfaces, "NCCL_SOCKET_IFNAME",
+     "a setting of NCCL, also for online selection on GPUs: the network interfaces through which ranks exchange times",
+     "prefixes of names, separated by commas; ^ before the list excludes them, = requires whole names",
+     "all interfaces", Agreement::Unchecked, Reader::All, "online.md#on-gpus"},
 }};
 
 static_assert(

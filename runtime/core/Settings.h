@@ -32,9 +32,10 @@ enum class Setting : uint8_t {
   AllowUnproven,
   TunerTable,
   TunerTimes,
-  NcclGraphMixing, ///< a setting of NCCL, which gc3 reads, too
+  NcclGraphMixing, ///< this and the next one are settings of NCCL, which gc3 reads, too
+  NcclInterfaces,
 };
-inline constexpr size_t settingCount = static_cast<size_t>(Setting::NcclGraphMixing) + 1;
+inline constexpr size_t settingCount = static_cast<size_t>(Setting::NcclInterfaces) + 1;
 
 /// The property of a setting that must be identical on all ranks. Ranks compare it when they join, except for
 /// `Unchecked`.

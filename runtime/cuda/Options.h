@@ -4,6 +4,7 @@
 
 #include "core/Choice.h"
 #include "core/Settings.h"
+#include "core/TuneOptions.h"
 #include "plan/Geometry.h"
 #include "trace/TraceFile.h"
 
@@ -35,6 +36,9 @@ struct Options {
   trace::TraceFile *trace = nullptr; ///< file for the times of ranks that share a GPU; null: none
   std::string traceName{}; ///< name of the trace files of ranks that have a GPU each (trace/RankFiles.h); empty: none
   core::ChoiceOptions choice{}; ///< the application's choice of programs
+  core::TuneOptions tune{};     ///< online selection
+  std::string interfaces{};     ///< the network interfaces for the times of online selection; empty: all
+  bool fallsBack = false;       ///< NCCL runs the calls that no program runs
   core::Outcome problem{};      ///< the first error in the choices, or Success
 
   const Tuning &tuned(kernel::Protocol protocol) const { return tuning[static_cast<size_t>(protocol)]; }

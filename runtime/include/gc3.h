@@ -315,10 +315,15 @@ typedef struct {
   const char *programs; /**< as in gc3HostConfig_t; must be identical on all ranks */
   gc3Tuner_t tuner;     /**< as in gc3HostConfig_t; all ranks must have one, or none */
   void *tunerData;
+  gc3Tune_t tune;   /**< as in gc3HostConfig_t; must be identical on all ranks, like tuneBudget */
+  float tuneBudget; /**< as in gc3HostConfig_t */
 } gc3GpuConfig_t;
 
 #define GC3_GPU_CONFIG_INITIALIZER                                                                                     \
-  { sizeof(gc3GpuConfig_t), 0, 0, 0, 0, 0, 0, gc3LL128Default, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, 0, 0, 0, 0 }
+  {                                                                                                                    \
+    sizeof(gc3GpuConfig_t), 0, 0, 0, 0, 0, 0, gc3LL128Default, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, 0, 0, 0, 0,          \
+        gc3TuneDefault, 0                                                                                              \
+  }
 
 /**
  * Creates `nranks` communicators whose ranks share the calling thread's current CUDA device; comms[r] is rank r. Free

@@ -35,9 +35,7 @@ public:
   /// `made[i]` is the application's call for `calls[i]`, a call of the group.
   NcclFallback(std::span<const CollectiveCall *const> made, std::span<const Call> calls) : made(made), calls(calls) {}
 
-  std::optional<uint32_t> choose(const Call &call) override {
-    return Interposer::ofProcess().chooseProgram(*call.comm, applicationCall(call));
-  }
+  comm::CallChoice choose(const Call &call) override { return Interposer::choose(*call.comm, applicationCall(call)); }
   /// Forwards the calls to NCCL. If there are several, forwards them in one NCCL group. Waits until NCCL has enqueued
   /// them.
   Outcome run(std::span<Call *const> ncclCalls) override {
@@ -123,8 +121,8 @@ Result Group::call(const CollectiveCall &call, std::shared_ptr<Communicator> com
   Deferred made{call, std::move(communicator)};
   const Communicator::Status status = made.communicator->status();
   if (!isBeforeReady(status.phase) && status.error.ok()) {
-    made.program = Interposer::ofProcess().chooseProgram(*made.communicator, call);
-    if (!made.program) {
+    made.choice = Interposer::choose(*made.communicator, call);
+    if (!made.choice->program && !made.choice->kind.family) {
       if (isOpen())
         forwardedTo.push_back(std::move(made.communicator));
       return shim::forward(call);
@@ -172,8 +170,8 @@ Result Group::runDeferred() const {
   std::vector<const CollectiveCall *> made; // the application's call for each of `calls`
   for (const Deferred &each : deferred) {
     calls.push_back({each.communicator, requestOf(each.call)});
-    if (each.program)
-      calls.back().state = comm::CallGroup::Call::State::Program, calls.back().program = *each.program;
+    if (each.choice)
+      calls.back().set(*each.choice);
     made.push_back(&each.call);
   }
   NcclFallback fallback(made, calls);

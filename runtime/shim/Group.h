@@ -55,7 +55,7 @@ private:
   struct Deferred {
     CollectiveCall call;
     std::shared_ptr<Communicator> communicator;
-    std::optional<uint32_t> program{}; ///< no value: not decided, because the communicator has not joined
+    std::optional<comm::CallChoice> choice{}; ///< no value: not decided, because the communicator has not joined
   };
   struct Operation {
     RedOp op;

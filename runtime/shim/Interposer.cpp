@@ -70,6 +70,7 @@ Interposer::Interposer() {
     files.push_back(std::move(file));
   cuda::Options options = cuda::environmentOptions(settings);
   options.traceName = settings.text(core::Setting::Trace);
+  options.fallsBack = true;
   Outcome problem;
   if (files.empty()) // join nevertheless, since other ranks may have usable bundles
     problem = {gc3InvalidUsage, "GC3_BUNDLES names no bundle that can be used"};
@@ -108,11 +109,14 @@ static std::string fallbackReason(const Communicator &communicator) {
   }
 }
 
-static core::Result<uint32_t> choose(const Communicator &communicator, const CollectiveCall &call) {
-  if (const std::string reason = fallbackReason(communicator); !reason.empty())
-    return Outcome{gc3NoProgram, reason};
-  if (const std::string_view never = unsupportedReason(call, communicator.ranks()); !never.empty())
-    return Outcome{gc3NoProgram, std::string(never)};
+/// Returns why no program can run a call, whatever its size; empty if one can.
+static std::string whyNcclOnly(const Communicator &communicator, const CollectiveCall &call) {
+  const std::string reason = fallbackReason(communicator);
+  return reason.empty() ? std::string(unsupportedReason(call, communicator.ranks())) : reason;
+}
+
+/// Returns the program that runs a call without online selection.
+static core::Result<uint32_t> chooseProgram(const Communicator &communicator, const CollectiveCall &call) {
   const std::shared_ptr<comm::ProgramTable> programs = communicator.programs();
   const core::Request request = requestOf(call);
   core::Result<uint32_t> program = programs->choose(request);
@@ -128,12 +132,22 @@ static core::Result<uint32_t> choose(const Communicator &communicator, const Col
   return program;
 }
 
-std::optional<uint32_t> Interposer::chooseProgram(Communicator &communicator, const CollectiveCall &call) {
-  const core::Result<uint32_t> program = choose(communicator, call);
-  if (core::isInfoEnabled() && communicator.ranks() > 0)
-    core::log(logHead(communicator, call) + ": " +
-              (program.ok() ? nameOf(*communicator.programs(), *program) : "NCCL: " + program.outcome().text));
-  return program.ok() ? std::optional(*program) : std::nullopt;
+comm::CallChoice Interposer::choose(Communicator &communicator, const CollectiveCall &call) {
+  const auto log = [&](const std::string &choice) {
+    if (core::isInfoEnabled() && communicator.ranks() > 0)
+      core::log(logHead(communicator, call) + ": " + choice);
+  };
+  if (const std::string reason = whyNcclOnly(communicator, call); !reason.empty())
+    return log("NCCL: " + reason), comm::CallChoice{};
+  const core::Result<uint32_t> program = chooseProgram(communicator, call);
+  comm::CallChoice choice{program.ok() ? std::optional(*program) : std::nullopt};
+  if (const std::shared_ptr<comm::OnlineRank> online = communicator.online())
+    choice.kind = online->find(requestOf(call));
+  if (choice.kind.family)
+    log("GC3_TUNE chooses");
+  else
+    log(program.ok() ? nameOf(*communicator.programs(), *program) : "NCCL: " + program.outcome().text);
+  return choice;
 }
 
 void Interposer::recordOperation(Comm comm, RedOp op, std::optional<core::PreMulSum> created) {

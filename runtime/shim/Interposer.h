@@ -4,6 +4,7 @@
 // call on its handle, or by the first query of its state. Thread-safe.
 #pragma once
 
+#include "comm/GroupedCall.h"
 #include "comm/Registry.h"
 #include "shim/CollectiveCall.h"
 
@@ -29,9 +30,9 @@ public:
   /// it is new. Returns null if NCCL runs all calls.
   std::shared_ptr<Communicator> findOrAdd(Comm comm);
 
-  /// Returns the number of the program that runs a call, in the communicator's table; no value if NCCL runs the call.
-  /// Logs the choice if GC3_DEBUG is INFO. The result is identical on all ranks. The communicator must have no error.
-  static std::optional<uint32_t> chooseProgram(Communicator &communicator, const CollectiveCall &call);
+  /// Returns what runs a call. Logs it if GC3_DEBUG is INFO. The result is identical on all ranks. The communicator
+  /// must have no error.
+  static comm::CallChoice choose(Communicator &communicator, const CollectiveCall &call);
 
   /// Records an operation that the application has created on a communicator. If `created` is empty, removes the
   /// operation.

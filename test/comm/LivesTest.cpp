@@ -6,6 +6,7 @@
 
 using namespace gc3;
 using namespace gc3::test;
+using comm::CallChoice;
 using comm::CallGroup;
 using comm::Communicator;
 using comm::Phase;
@@ -405,7 +406,7 @@ TEST_F(CommLives, CallsThatNcclDropsFailTheCommunicator) {
   Loopback::Buffers buffers(fake, wanted);
   struct : CallGroup::Fallback {
     core::Outcome outcome;
-    std::optional<uint32_t> choose(const CallGroup::Call &) override { return std::nullopt; }
+    CallChoice choose(const CallGroup::Call &) override { return {}; }
     core::Outcome run(std::span<CallGroup::Call *const> declined) override {
       EXPECT_EQ(declined.size(), 2u);
       return outcome;
@@ -546,9 +547,9 @@ TEST_F(CommLives, ACallOnAFailedCommunicatorIsNotDecided) {
   const Trial wanted = world.trial(0, {.count = 5});
   Loopback::Buffers buffers(fake, wanted);
   struct : CallGroup::Fallback {
-    std::optional<uint32_t> choose(const CallGroup::Call &) override {
+    CallChoice choose(const CallGroup::Call &) override {
       ADD_FAILURE() << "decided";
-      return std::nullopt;
+      return {};
     }
     core::Outcome run(std::span<CallGroup::Call *const>) override {
       ADD_FAILURE() << "run";

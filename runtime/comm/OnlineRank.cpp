@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/OnlineRank.h"
+
+namespace gc3::comm {
+
+using core::Outcome;
+
+namespace {
+
+constexpr uint8_t inPlaceFlag = 1;
+constexpr uint32_t mostTimed = 256; ///< calls that are timed at once; each takes two events
+
+/// Returns whether each rank needs data of every other rank. Then the call takes the time of the last rank to arrive,
+/// which the other ranks' times include.
+bool needsAllRanks(const core::Request &request) {
+  const common::StandardCollective *standard = common::findStandard(request.name);
+  return standard && !standard->hasRoot();
+}
+
+core::TuneOptions optionsOf(core::TuneOptions options, uint32_t rank) {
+  options.logsChanges = rank == 0;
+  return options;
+}
+
+} // namespace
+
+OnlineRank::OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, const core::TuneOptions &options, uint32_t ownRank,
+                       std::unique_ptr<net::Exchanger> connected)
+    : rank(ownRank), selection(table, optionsOf(options, ownRank)), callTimes(cuda), exchanger(std::move(connected)) {}
+
+OnlineRank::~OnlineRank() {
+  if (exchanger)
+    exchanger->stop();
+}
+
+Outcome OnlineRank::start() {
+  if (!exchanger)
+    return {};
+  if (Outcome outcome = callTimes.prepare(mostTimed); !outcome.ok())
+    return outcome;
+  return exchanger->start([this](select::Message &message) { return readTimes(message); });
+}
+
+OnlineRank::Kind OnlineRank::find(const core::Request &request) {
+  std::lock_guard lock(mutex);
+  return selection.find(request);
+}
+
+/// Reads the exchanger's error before it takes results, because a result can arrive before the error.
+core::Result<bool> OnlineRank::mustWait() {
+  if (!exchanger)
+    return false;
+  std::lock_guard lock(mutex);
+  const Outcome error = exchanger->error();
+  for (select::Exchange ended; exchanger->take(ended);)
+    schedule.end(std::move(ended));
+  while (schedule.isDue()) {
+    if (!schedule.hasEnded()) {
+      exchanger->hurry(schedule.dueExchange());
+      return error.ok() ? core::Result<bool>(true) : error;
+    }
+    if (!schedule.error().empty())
+      return Outcome{gc3InvalidUsage, schedule.error()};
+    schedule.apply([this](const select::Call &call, float sample, uint8_t flagsOfAll) {
+      if (call.isTimed)
+        selection.add(call, sample, (flagsOfAll & inPlaceFlag) != 0);
+    });
+  }
+  return false;
+}
+
+uint32_t OnlineRank::choose(const Kind &kind, const core::Request &request) {
+  std::lock_guard lock(mutex);
+  const select::Call call = selection.choose(kind);
+  const uint64_t number = schedule.nextCall();
+  timedCall = call.isTimed ? std::optional(number) : std::nullopt;
+  flags[number % flags.size()] = static_cast<uint8_t>((core::isInPlace(request, rank) ? inPlaceFlag : 0) |
+                                                      (needsAllRanks(request) ? 0 : select::longestFlag));
+  if (schedule.record(call))
+    beginExchange();
+  return selection.programOf(call);
+}
+
+void OnlineRank::beginExchange() {
+  select::Message message = schedule.begin(selection.digest());
+  for (uint32_t i = 0; i < message.count; ++i)
+    message.flags[i] = flags[(message.call - message.count + i) % flags.size()];
+  exchanger->begin(message);
+}
+
+/// Runs on the exchanger's thread.
+bool OnlineRank::readTimes(select::Message &message) {
+  const uint64_t first = message.call - message.count;
+  callTimes.forget(first);
+  bool areAllKnown = true;
+  for (uint32_t i = 0; i < message.count; ++i) {
+    const std::optional<float> time = callTimes.find(first + i);
+    message.times[i] = time.value_or(select::noTime);
+    areAllKnown &= time.has_value();
+  }
+  return areAllKnown;
+}
+
+uint32_t OnlineRank::favourite(const Kind &kind) {
+  std::lock_guard lock(mutex);
+  return selection.favourite(kind);
+}
+
+void OnlineRank::exclude(uint32_t program) {
+  std::lock_guard lock(mutex);
+  selection.exclude(program);
+}
+
+core::OnlineSelection::Counters OnlineRank::counters() {
+  std::lock_guard lock(mutex);
+  return selection.counters();
+}
+
+} // namespace gc3::comm

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Online selection for one rank of a communicator on GPUs (docs/selection.md, "Streams"). Each rank has its own
+// selectors. All ranks compute the same choices, because they choose in the order of the communicator's calls, and
+// apply the same times before the same calls.
+//
+// Thread-safe. The functions of a call are called between Communicator::enter() and leave(), in this order: mustWait()
+// until it returns false, choose(), and timeOf() for the work that is enqueued.
+#pragma once
+
+#include "comm/ProgramTable.h"
+#include "core/SequentialSelection.h"
+#include "cuda/CallTimes.h"
+#include "net/Exchanger.h"
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace gc3::comm {
+
+class OnlineRank {
+public:
+  using Kind = core::SequentialSelection::Kind;
+
+  /// All arguments must outlive this object. Only rank 0 logs changes of choices. `exchanger` is connected. It is null
+  /// if the options freeze the choices, because then no rank measures times.
+  OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, const core::TuneOptions &options, uint32_t rank,
+             std::unique_ptr<net::Exchanger> exchanger);
+  /// Ends the exchanges. No call may be running.
+  ~OnlineRank();
+  OnlineRank(const OnlineRank &) = delete;
+  OnlineRank &operator=(const OnlineRank &) = delete;
+
+  /// Creates the events, on the thread's current device, and starts the exchanges.
+  core::Outcome start();
+
+  /// Returns the kind of a valid request. It has no family if the program is fixed.
+  Kind find(const core::Request &request);
+
+  /// Applies the exchanges that are due. Returns true if one of them has not ended. Returns an error if ranks have made
+  /// different choices, or if an exchange can't end.
+  core::Result<bool> mustWait();
+  /// Returns the number of the program for the next call (ProgramTable), and adds the call to the log.
+  uint32_t choose(const Kind &kind, const core::Request &request);
+  /// Returns the program of a call that is not in the log, because it is captured or choices are frozen.
+  uint32_t favourite(const Kind &kind);
+  bool isFrozen() const { return !exchanger; }
+  /// Returns the number under which `times` measures the last chosen call; no value if its time is not needed.
+  std::optional<uint64_t> timed() const { return timedCall; }
+  cuda::CallTimes &times() { return callTimes; }
+  /// Removes a program that the ranks could not load from the arms.
+  void exclude(uint32_t program);
+
+  core::OnlineSelection::Counters counters();
+
+private:
+  void beginExchange();
+  bool readTimes(select::Message &message);
+
+  const uint32_t rank;
+  std::mutex mutex; ///< guards all members below, except callTimes and exchanger, which are thread-safe
+  core::SequentialSelection selection;
+  select::Schedule schedule{select::streamTerms};
+  std::array<uint8_t, 2 * select::Message::mostTimes> flags{}; ///< of the last calls, by number
+  std::optional<uint64_t> timedCall;
+  cuda::CallTimes callTimes;
+  std::unique_ptr<net::Exchanger> exchanger; ///< declared last: its thread reads callTimes
+};
+
+} // namespace gc3::comm

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests the faults of online selection on communicators with a GPU for each rank: ranks that wait for times, programs
+// that can't be loaded, and connections that end.
+#include "CommSupport.h"
+
+#include <atomic>
+#include <thread>
+
+using namespace gc3;
+using namespace gc3::test;
+using comm::CallGroup;
+using kernel::Protocol;
+
+namespace {
+
+constexpr size_t rankCount = 3;
+
+class OnlineComm : public testing::Test {
+protected:
+  static std::vector<ProgramSpec> allReduces() {
+    return {ringAllReduce(rankCount, true), under(Protocol::LL, ringAllReduce(rankCount, true))};
+  }
+  static cuda::Options online() {
+    cuda::Options options = smallOptions();
+    options.tune.isOnline = true;
+    return options;
+  }
+
+  /// Returns a rank's part of a call whose program is chosen.
+  static CallGroup::Call part(CommWorld &world, size_t rank, const Loopback::Buffers &buffers) {
+    CallGroup::Call call = world.part(rank, buffers.requests[rank]);
+    call.request.kind = core::CallKind::Standard;
+    call.request.name = "allreduce";
+    call.kind = world.ranks[rank]->online()->find(call.request);
+    EXPECT_TRUE(call.isOnline());
+    return call;
+  }
+  /// Makes a call on one rank. Returns its error.
+  static core::Outcome callOne(CommWorld &world, size_t rank, const Loopback::Buffers &buffers) {
+    CallGroup::Call call = part(world, rank, buffers);
+    CallGroup::run({&call, 1});
+    return call.outcome;
+  }
+  /// Makes calls on all ranks, one group each. Returns the first error; empty if all data are right.
+  std::string callAll(CommWorld &world, int calls) {
+    for (int number = 0; number < calls; ++number) {
+      const Trial wanted = world.trial(0, {.count = 5});
+      const Loopback::Buffers buffers(fake, wanted);
+      std::vector<CallGroup::Call> group;
+      for (size_t rank = 0; rank < rankCount; ++rank)
+        group.push_back(part(world, rank, buffers));
+      CallGroup::run(group);
+      for (const CallGroup::Call &call : group)
+        if (!call.outcome.ok())
+          return call.outcome.text;
+      if (std::string problem = world.finish(wanted, buffers); !problem.empty())
+        return problem;
+    }
+    return {};
+  }
+
+  FakeCuda fake;
+  FakeNccl nccl{fake};
+};
+
+/// A rank that is 64 calls ahead waits for the times of the others. An abort ends its wait.
+TEST_F(OnlineComm, AnAbortEndsAWait) {
+  {
+    CommWorld world(fake, nccl, allReduces(), online());
+    ASSERT_EQ(callAll(world, 16), "");
+    const Trial wanted = world.trial(0, {.count = 5});
+    const Loopback::Buffers buffers(fake, wanted);
+    std::atomic<int> made = 0;
+    std::thread ahead([&] {
+      core::Outcome outcome;
+      while ((outcome = callOne(world, 0, buffers)).ok())
+        ++made;
+      EXPECT_EQ(outcome.text, "the communicator was aborted");
+    });
+    awaitThat([&] { return made == 64; }); // the exchange of call 16 is due at call 80
+    for (const auto &rank : world.ranks)
+      abort(rank);
+    ahead.join();
+    EXPECT_EQ(made, 64);
+  }
+  EXPECT_EQ(nccl.leaks(), "");
+}
+
+TEST_F(OnlineComm, TheTimeLimitEndsAWait) {
+  cuda::Options options = online();
+  options.timeoutMs = 100;
+  CommWorld world(fake, nccl, allReduces(), options);
+  ASSERT_EQ(callAll(world, 16), "");
+  const Trial wanted = world.trial(0, {.count = 5});
+  const Loopback::Buffers buffers(fake, wanted);
+  core::Outcome outcome;
+  while ((outcome = callOne(world, 0, buffers)).ok())
+    ;
+  EXPECT_EQ(outcome.code, gc3Timeout) << outcome.text;
+}
+
+/// Rank 2 ends without making the calls of the others. The call that needs its times names it.
+TEST_F(OnlineComm, ARankThatEndsEarlyIsNamed) {
+  CommWorld world(fake, nccl, allReduces(), online());
+  ASSERT_EQ(callAll(world, 16), "");
+  abort(world.ranks[2]);
+  const Trial wanted = world.trial(0, {.count = 5});
+  const Loopback::Buffers buffers(fake, wanted);
+  core::Outcome outcome;
+  while ((outcome = callOne(world, 0, buffers)).ok())
+    ;
+  EXPECT_EQ(outcome.code, gc3SystemError);
+  EXPECT_NE(outcome.text.find("rank 2"), std::string::npos) << outcome.text;
+  abort(world.ranks[0]);
+  abort(world.ranks[1]);
+}
+
+/// The ranks try the second program, but rank 1 has no memory for it. So it is no arm any more.
+TEST_F(OnlineComm, AProgramThatCannotBeLoadedIsExcluded) {
+  CommWorld world(fake, nccl, allReduces(), online());
+  ASSERT_EQ(callAll(world, 1), "");
+  {
+    const Monitor::Lock lock;
+    fake.failFunction = {"CUDA allocate", 1};
+  }
+  EXPECT_EQ(callAll(world, 200), "");
+  const auto loaded = [&](uint32_t program) {
+    core::Outcome refusal;
+    return world.ranks[0]->loaded(program, refusal) != nullptr;
+  };
+  EXPECT_TRUE(loaded(0));
+  EXPECT_FALSE(loaded(1));
+  const core::OnlineSelection::Counters counters = world.ranks[0]->online()->counters();
+  EXPECT_EQ(counters.explored, 1U) << "the call that could not load it";
+}
+
+} // namespace

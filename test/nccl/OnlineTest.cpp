@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests online selection in the interposer: it chooses between a program and NCCL, and every call gives the right data.
+// A program of its own, because a process reads GC3_TUNE once.
+#include "Front.h"
+
+#include <algorithm>
+
+using namespace gc3::test;
+
+namespace {
+
+[[maybe_unused]] const int isOnline = setenv("GC3_TUNE", "online", 1);
+
+class OnlineFront : public Front {
+protected:
+  /// Counts of elements. By its `sizes`, the program runs calls of `small`, and NCCL those of `large`.
+  static constexpr size_t small = 100, large = 300;
+
+  OnlineFront() {
+    for (size_t rank = 0; rank < 2; ++rank)
+      for (auto *buffers : {&inputs, &outputs})
+        buffers->push_back(reinterpret_cast<float *>(cuda.allocate(large * sizeof(float))));
+    cuda.duration = [this](const gc3::cuda::Launch &) { return ofProgram; };
+    after([this](const std::string &event) {
+      for (size_t rank = 0; rank < 2; ++rank)
+        if (event.starts_with("AllReduce(") && event.ends_with("stream" + std::to_string(rank) + ")"))
+          runAsNccl(rank);
+    });
+  }
+  ~OnlineFront() override {
+    for (const auto *buffers : {&inputs, &outputs})
+      for (float *buffer : *buffers)
+        cuda.release(reinterpret_cast<std::byte *>(buffer));
+  }
+
+  void setTimes(double program, double nccl) {
+    const gc3::test::Monitor::Lock lock;
+    ofProgram = program, ofNccl = nccl;
+  }
+  void runAsNccl(size_t rank) {
+    const auto stream = reinterpret_cast<gc3::cuda::Stream>(streams[rank]);
+    FakeCuda::currentDevice = static_cast<int>(rank);
+    cuda.enqueue(stream, [this, rank, stream] {
+      return [this, rank, stream] {
+        cuda.spend(stream, ofNccl);
+        for (size_t i = 0; i < large; ++i)
+          outputs[rank][i] = inputs[0][i] + inputs[1][i];
+        return true;
+      };
+    });
+    FakeCuda::currentDevice = 0;
+  }
+
+  /// Makes calls on both ranks, each in a group, and checks their data. Returns how many of the last 20 NCCL has run.
+  size_t callAll(const Comms &comms, size_t count, int calls) {
+    size_t byNccl = 0;
+    for (int call = 0; call < calls; ++call) {
+      for (size_t i = 0; i < large; ++i)
+        inputs[0][i] = static_cast<float>(call), inputs[1][i] = static_cast<float>(i),
+        outputs[0][i] = outputs[1][i] = -1;
+      const Result result = inGroup(2, [&](size_t rank) {
+        return ncclAllReduce(inputs[rank], outputs[rank], count, DataType::Float32, RedOp::Sum, comms[rank],
+                             streams[rank]);
+      });
+      EXPECT_EQ(result, Result::Success);
+      EXPECT_TRUE(areIdle());
+      for (size_t i = 0; i < count; ++i)
+        for (const float *output : outputs)
+          EXPECT_EQ(output[i], static_cast<float>(call) + static_cast<float>(i)) << "call " << call;
+      const Events events = takeEvents();
+      const bool isByNccl = std::any_of(events.begin(), events.end(),
+                                        [](const std::string &each) { return each.starts_with("AllReduce("); });
+      byNccl += call >= calls - 20 && isByNccl;
+    }
+    return byNccl;
+  }
+
+  std::vector<float *> inputs, outputs;
+  double ofProgram = 10, ofNccl = 10; ///< microseconds, guarded by the monitor
+};
+
+TEST_F(OnlineFront, NcclReplacesASlowProgram) {
+  setTimes(50, 10);
+  const Comms comms = makeJoined();
+  EXPECT_LE(callAll(comms, small, 20), 1U) << "before any time is known, the program runs";
+  EXPECT_GE(callAll(comms, small, 200), 19U);
+  setTimes(50, 200); // NCCL's links degrade
+  EXPECT_LE(callAll(comms, small, 300), 1U);
+}
+
+TEST_F(OnlineFront, AProgramReplacesASlowNccl) {
+  setTimes(10, 50);
+  const Comms comms = makeJoined();
+  EXPECT_EQ(callAll(comms, large, 20), 20U);
+  EXPECT_LE(callAll(comms, large, 300), 1U);
+}
+
+/// Ranks on threads of their own make the same choices, or their calls would not match.
+TEST_F(OnlineFront, RanksOnThreads) {
+  setTimes(50, 10);
+  const Comms comms = makeJoined();
+  std::array<Events, 2> chosen;
+  after([&](const std::string &event) {
+    for (size_t rank = 0; rank < 2; ++rank)
+      if (event == "run " + std::to_string(rank))
+        chosen[rank].push_back("program");
+      else if (event.starts_with("AllReduce(") && event.ends_with("stream" + std::to_string(rank) + ")"))
+        chosen[rank].push_back("NCCL");
+  });
+  onEachRank(2, [&](size_t rank) {
+    for (int call = 0; call < 200; ++call)
+      EXPECT_EQ(allReduce(rank, comms[rank], few), Result::Success);
+  });
+  EXPECT_EQ(chosen[0].size(), 200U);
+  EXPECT_EQ(chosen[0], chosen[1]);
+  EXPECT_NE(std::find(chosen[0].begin(), chosen[0].end(), "NCCL"), chosen[0].end());
+}
+
+} // namespace
