@@ -24,11 +24,11 @@ run_tests release -R '^(package\.deb|browser)'
 
 # The readers of untrusted files, and the compiler. With --deep all tests.
 if [ $deep = no ]; then
-  run_tests asan-ubsan -R '^(lit|fuzz\..*|unit\.(bundle|hostile|api|element|transfers|front|text|import|claims|topology|synth|tuner|simulate|selector|schedule|agreement|tune-file)-tests?)$'
+  run_tests asan-ubsan -R '^(lit|fuzz\..*|unit\.(bundle|hostile|api|element|transfers|front|text|import|claims|topology|synth|tuner|simulate|selector|schedule|agreement|net|tune-file)-tests?)$'
 else
   run_tests asan-ubsan -E '^browser'
 fi
-run_tests tsan -R '^unit\.(element|transfers|bundle|api|run|trace|fake-nccl|call-lines|nccl-front|agreement|tuner)-test$' # only the runtime has threads
+run_tests tsan -R '^unit\.(element|transfers|bundle|api|run|trace|fake-nccl|call-lines|nccl-front|agreement|net|tuner)-test$' # only the runtime has threads
 build tsan comm-test nccl-api-test gc3-run
 step tsan-comm "a race between threads of communicators" build/tsan/test/comm/comm-test \
   --gtest_filter='-Comm.*:CommNetwork.CallsLeave*:CommNetwork.RanksMay*:CommNetwork.ARankOn*:CommSplit.RanksMay*:UserWindows.*:Switch*' # emulated kernels take minutes

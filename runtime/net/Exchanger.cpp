@@ -104,7 +104,7 @@ void Exchanger::hurry(uint64_t exchange) {
 }
 
 Outcome Exchanger::error() const {
-  return parts->station.mailbox.error();
+  return parts ? parts->station.mailbox.error() : Outcome{};
 }
 
 void Exchanger::stop() {

@@ -25,7 +25,7 @@ public:
   /// waits for a rank that is lost. Otherwise returns nothing.
   std::optional<Frame> next();
 
-  static constexpr uint64_t mostAhead = 8192;
+  static constexpr uint64_t mostAhead = 512;
 
 private:
   struct Round {

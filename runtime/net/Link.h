@@ -29,8 +29,8 @@ public:
   void start() { readMore(); }
   /// Does nothing after the end.
   void send(Sendable frame);
-  /// Sends the pending frames, and no others. The link ends when the other rank closes the connection, after it has read
-  /// all frames.
+  /// Sends the pending frames, and no others. The link ends when the other rank closes the connection, after it has
+  /// read all frames.
   void finish();
   bool hasEnded() const { return !socket.is_open(); }
 

@@ -6,7 +6,7 @@ set -euo pipefail
 gc3c=$1 seeds=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 rm -rf "$seeds"
-mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml,read-results,read-table,read-topology,read-tune-file}
+mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-frames,read-msccl-xml,read-results,read-table,read-topology,read-tune-file}
 
 # add FUZZER NAME: adds the standard input to the seeds, unless it has more than 6000 bytes. In a long seed, most
 # mutations change nothing relevant.
@@ -57,6 +57,12 @@ reduce_scatter 16 2 20 nvls simple - 1e3
 gc3-nccl-table 1
 broadcast 2 1 63 pat simple 64 0.5
 EOF
+
+# A greeting; a message without calls, a result with the text "rank", and a failure.
+zeros() { head -c "$1" /dev/zero; }
+add fuzz-read-frames greeting < <(printf 'gcgreet1\1\0\0\0\1\0\0\0\2\0\0\0' && zeros 12)
+add fuzz-read-frames frames < <(printf 'gcf1\0\0\x70\0' && zeros 120 && printf 'gcf1\1\0\x64\0' && zeros 104 &&
+  printf 'rankgcf1\2\0\4\0' && zeros 8 && printf 'lost')
 
 grep -oE "'[a-z_]+'|'[^' a-z]{1,3}'" "$root/grammar/GC3.g4" | sort -u | sed "s/\\\\/\\\\\\\\/g;s/\"/\\\\\"/g;s/'\(.*\)'/\"\1\"/" >"$seeds/fuzz-source.dict"
 

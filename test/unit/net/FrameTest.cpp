@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of greetings and frames.
+#include "CheckFrames.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+using namespace gc3;
+using namespace gc3::net;
+using select::Exchange;
+using select::Message;
+using State = ReadFrame::State;
+
+namespace {
+
+constexpr size_t headerBytes = 16, kindPlace = 4, sizePlace = 6, countPlace = headerBytes + 28;
+
+const Message message{112, 7, 9, 3, 2, {5, 6}, {1, 0x80}};
+const Exchange result{112, 40, 2, {5, select::noTime}, {1, 0x80}, "rank 1 differs"};
+
+/// Frames of each kind.
+std::vector<Frame> makeFrames() {
+  return {
+      {0, message}, {7, message}, {8, result}, {9, Exchange{0, 0, 0, {}, {}, ""}}, {10, Failure{"rank 2 has left"}}};
+}
+
+State stateOf(const std::vector<uint8_t> &bytes) {
+  return readFrame(bytes).state;
+}
+
+TEST(Frame, WhatIsWrittenIsRead) {
+  const ReadFrame first = readFrame(writeFrame({7, message})), second = readFrame(writeFrame({8, result})),
+                  third = readFrame(writeFrame({9, Failure{"rank 2 has left"}}));
+  ASSERT_TRUE(first.state == State::Whole && second.state == State::Whole && third.state == State::Whole);
+  EXPECT_EQ(first.bytes, headerBytes + 112);
+  EXPECT_EQ(first.frame.exchange, 7U);
+  EXPECT_EQ(std::memcmp(&std::get<Message>(first.frame.content), &message, sizeof message), 0);
+  const auto &read = std::get<Exchange>(second.frame.content);
+  EXPECT_EQ(second.frame.exchange, 8U);
+  EXPECT_EQ(std::memcmp(read.samples.data(), result.samples.data(), sizeof result.samples), 0);
+  EXPECT_EQ(std::tie(read.call, read.lag, read.count, read.flags, read.error),
+            std::tie(result.call, result.lag, result.count, result.flags, result.error));
+  EXPECT_EQ(std::get<Failure>(third.frame.content).text, "rank 2 has left");
+}
+
+TEST(Frame, LongTextsAreCut) {
+  const std::string text(5000, 'x');
+  for (const Frame &frame : {Frame{1, Exchange{0, 0, 0, {}, {}, text}}, Frame{1, Failure{text}}}) {
+    const std::vector<uint8_t> bytes = writeFrame(frame);
+    EXPECT_LE(bytes.size(), mostFrameBytes);
+    EXPECT_EQ(stateOf(bytes), State::Whole);
+  }
+  const ReadFrame read = readFrame(writeFrame({1, Failure{text}}));
+  EXPECT_EQ(std::get<Failure>(read.frame.content).text, text.substr(0, mostTextBytes));
+}
+
+TEST(Frame, ABeginIsPartial) {
+  for (const Frame &frame : makeFrames()) {
+    std::vector<uint8_t> bytes = writeFrame(frame);
+    for (bytes.pop_back(); !bytes.empty(); bytes.pop_back())
+      ASSERT_EQ(stateOf(bytes), State::Partial) << bytes.size();
+  }
+}
+
+TEST(Frame, DamageIsFound) {
+  auto change = [](std::vector<uint8_t> bytes, size_t place, uint8_t value) {
+    bytes[place] = value;
+    bytes.resize(2000); // it is not partial
+    return bytes;
+  };
+  const std::vector<uint8_t> sent = writeFrame({0, message}), received = writeFrame({0, result}),
+                             failed = writeFrame({0, Failure{"lost"}});
+  EXPECT_EQ(stateOf(change(sent, 0, 'g')), State::Whole);
+  EXPECT_EQ(stateOf(change(sent, 0, 'G')), State::Damaged);
+  EXPECT_EQ(stateOf(change(sent, kindPlace, 3)), State::Damaged);
+  EXPECT_EQ(stateOf(change(sent, sizePlace, 111)), State::Damaged);
+  EXPECT_EQ(stateOf(change(sent, sizePlace, 113)), State::Damaged);
+  EXPECT_EQ(stateOf(change(sent, sizePlace + 1, 4)), State::Damaged); // larger than every frame
+  EXPECT_EQ(stateOf(change(sent, countPlace, 17)), State::Damaged);
+  EXPECT_EQ(stateOf(change(received, headerBytes + 12, 17)), State::Damaged); // count
+  EXPECT_EQ(stateOf(change(received, sizePlace, 95)), State::Damaged);
+  EXPECT_EQ(stateOf(change(received, sizePlace + 1, 3)), State::Damaged); // a text that is too long
+  EXPECT_EQ(stateOf(change(failed, sizePlace, 0)), State::Damaged);
+}
+
+TEST(Frame, GreetingsAreChecked) {
+  const Greeting greeting{Greeting::Kind::Confirmation, 3, 8, 0x0123456789abcdef};
+  GreetingBytes bytes = writeGreeting(greeting);
+  const std::optional<Greeting> read = readGreeting(bytes);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(std::tie(read->kind, read->rank, read->ranks, read->proof),
+            std::tie(greeting.kind, greeting.rank, greeting.ranks, greeting.proof));
+  for (size_t place : {0, 7, 8, 9, 20}) { // the magic number, the kind, the unused bytes
+    GreetingBytes changed = bytes;
+    changed[place] ^= 0x44;
+    EXPECT_FALSE(readGreeting(changed)) << place;
+  }
+}
+
+TEST(Frame, ChangedBytesAreDamagedOrInRange) {
+  std::mt19937 random(7);
+  std::vector<uint8_t> all;
+  for (const Frame &frame : makeFrames()) {
+    const std::vector<uint8_t> bytes = writeFrame(frame);
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  }
+  uint32_t accepted = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::vector<uint8_t> bytes = all;
+    for (auto changes = random() % 3; changes-- > 0;)
+      bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
+    bytes.resize(random() % 2 == 0 ? bytes.size() : random() % bytes.size());
+    ASSERT_EQ(test::checkFrames(bytes, accepted), "") << i;
+  }
+  EXPECT_GT(accepted, 20000U);
+}
+
+} // namespace
