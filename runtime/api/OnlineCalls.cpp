@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -44,7 +45,25 @@ const OnlineCalls::Decision &OnlineCalls::decide(uint64_t number, const Request 
   return slot.decision;
 }
 
+/// If memory runs out, the program of the call is fixed. Ranks may then repeat it without asking for a decision.
 void OnlineCalls::makeDecision(uint64_t number, const Request &request, const Reader &reader) {
+  Slot &slot = slots[number % 2];
+  Decision decision;
+  try {
+    addTimes(number, reader);
+    Site *const site = findSite(request, slots[(number + 1) % 2].decision.site);
+    if (site)
+      decision = {site, selection.choose(site->kind, site->place)};
+  } catch (const std::bad_alloc &) {
+    decision = {};
+  }
+  slot.decision = decision;
+  slot.isPending = true;
+  slot.number.store(number, std::memory_order_release);
+}
+
+/// Adds the times of the calls before `number` - 1.
+void OnlineCalls::addTimes(uint64_t number, const Reader &reader) {
   const TimedCall timed = reader.lastTimed(number - 1);
   for (Slot &slot : slots) {
     const uint64_t made = slot.number.load(std::memory_order_relaxed);
@@ -52,15 +71,10 @@ void OnlineCalls::makeDecision(uint64_t number, const Request &request, const Re
       continue;
     slot.isPending = false;
     const bool isKnown = made == timed.number;
-    selection.add(slot.decision.choice, isKnown ? timed.microseconds : std::numeric_limits<float>::quiet_NaN());
     if (isKnown)
       slot.decision.site->place = timed.isInPlace ? core::CallPlace::InPlace : core::CallPlace::Apart;
+    selection.add(slot.decision.choice, isKnown ? timed.microseconds : std::numeric_limits<float>::quiet_NaN());
   }
-  Slot &slot = slots[number % 2];
-  Site *const site = findSite(request, slots[(number + 1) % 2].decision.site);
-  slot.decision = {site, site ? selection.choose(site->kind, site->place) : OnlineSelection::Decision{}};
-  slot.isPending = true;
-  slot.number.store(number, std::memory_order_release);
 }
 
 /// Returns the site of a request. Returns null if its program is fixed, or if the call is an error.
@@ -83,21 +97,21 @@ OnlineCalls::Site *OnlineCalls::makeSite(const Request &request, const Site *inU
   const core::Result<OnlineSelection::Kind> kind = selection.find(request);
   if (!kind.ok())
     return nullptr; // the call reports the error
+  Site made{std::string(request.name), request, *kind, {}, 0, {}};
+  if (kind->family)
+    made.calls.resize(kind->family->programs.size());
   if (sites.size() < mostSites) {
-    lastSite = sites.size();
     sites.emplace_back();
+    lastSite = sites.size() - 1;
   } else {
     if (&sites[oldest] == inUse)
       oldest = (oldest + 1) % mostSites;
     lastSite = std::exchange(oldest, (oldest + 1) % mostSites);
   }
   Site &site = sites[lastSite];
-  site = {std::string(request.name), request, *kind, {}, 0, {}};
+  site = std::move(made);
   site.request.name = site.name;
-  if (!kind->family)
-    return nullptr;
-  site.calls.resize(kind->family->programs.size());
-  return &site;
+  return site.kind.family ? &site : nullptr;
 }
 
 void OnlineCalls::note(const Decision &decision, PreparedCall *call) {

@@ -87,6 +87,7 @@ private:
     Decision decision;
   };
   void makeDecision(uint64_t number, const core::Request &request, const Reader &reader);
+  void addTimes(uint64_t number, const Reader &reader);
   Site *findSite(const core::Request &request, const Site *inUse);
   Site *makeSite(const core::Request &request, const Site *inUse);
 

@@ -66,14 +66,11 @@ Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request) {
     return found.outcome();
   if (found->programs.size() < 2 || !found->fixed)
     return Kind{};
-  const auto [place, isNew] = families.try_emplace({familyOf(request), request.kind});
-  Family &family = place->second;
-  if (isNew) {
-    family.text = place->first.first;
-    family.programs = found->programs;
-    family.arms = armsOf(*found);
-  }
-  return Kind{&family, bucketOf(found->bytes)};
+  const std::pair key(familyOf(request), request.kind);
+  auto place = families.find(key);
+  if (place == families.end())
+    place = families.emplace(key, Family{key.first, found->programs, armsOf(*found), {}}).first;
+  return Kind{&place->second, bucketOf(found->bytes)};
 }
 
 /// Returns the index of the first arm for this size; 0 if no arm is for it. NCCL is for all sizes.
