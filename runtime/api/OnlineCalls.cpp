@@ -17,6 +17,8 @@ using host::PreparedCall;
 
 namespace {
 
+constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+
 /// Locks a flag. Another thread holds it for less than a microsecond, unless it prepares a new kind of calls.
 class Locked {
 public:
@@ -53,7 +55,7 @@ void OnlineCalls::makeDecision(uint64_t number, const Request &request, const Re
     addTimes(number, reader);
     Site *const site = findSite(request, slots[(number + 1) % 2].decision.site);
     if (site)
-      decision = {site, selection.choose(site->kind, site->place)};
+      decision = {site, selection.choose(site->kind(), site->place)};
   } catch (const std::bad_alloc &) {
     decision = {};
   }
@@ -70,11 +72,24 @@ void OnlineCalls::addTimes(uint64_t number, const Reader &reader) {
     if (!slot.decision.site || !slot.isPending || made + 1 >= number)
       continue;
     slot.isPending = false;
-    const bool isKnown = made == timed.number;
-    if (isKnown)
-      slot.decision.site->place = timed.isInPlace ? core::CallPlace::InPlace : core::CallPlace::Apart;
-    selection.add(slot.decision.choice, isKnown ? timed.microseconds : std::numeric_limits<float>::quiet_NaN());
+    if (made == timed.number)
+      addTime(slot.decision, timed);
+    else
+      selection.add(slot.decision.choice, unknown);
   }
+}
+
+/// Adds the time to the traffic that the call had. The choice may have expected other traffic.
+void OnlineCalls::addTime(const Decision &decision, const TimedCall &timed) {
+  Site &site = *decision.site;
+  site.place = timed.isInPlace ? core::CallPlace::InPlace : core::CallPlace::Apart;
+  site.traffic = timed.isShared ? core::Traffic::Shared : core::Traffic::Alone;
+  OnlineSelection::Decision made = decision.choice;
+  if (made.kind.family != site.kind().family) {
+    selection.add(made, unknown);
+    made.kind = site.kind();
+  }
+  selection.add(made, timed.microseconds);
 }
 
 /// Returns the site of a request. Returns null if its program is fixed, or if the call is an error.
@@ -83,7 +98,7 @@ OnlineCalls::Site *OnlineCalls::findSite(const Request &request, const Site *inU
     const size_t at = (lastSite + i) % sites.size();
     if (sites[at].request.matches(request)) {
       lastSite = at;
-      return sites[at].kind.family ? &sites[at] : nullptr;
+      return sites[at].kind().family ? &sites[at] : nullptr;
     }
   }
   return makeSite(request, inUse);
@@ -97,7 +112,7 @@ OnlineCalls::Site *OnlineCalls::makeSite(const Request &request, const Site *inU
   const core::Result<OnlineSelection::Kind> kind = selection.find(request);
   if (!kind.ok())
     return nullptr; // the call reports the error
-  Site made{std::string(request.name), request, *kind, {}, 0, {}};
+  Site made{std::string(request.name), request, {*kind, *selection.find(request, core::Traffic::Shared)}, {}, 0};
   if (kind->family)
     made.calls.resize(kind->family->programs.size());
   if (sites.size() < mostSites) {
@@ -111,7 +126,7 @@ OnlineCalls::Site *OnlineCalls::makeSite(const Request &request, const Site *inU
   Site &site = sites[lastSite];
   site = std::move(made);
   site.request.name = site.name;
-  return site.kind.family ? &site : nullptr;
+  return site.kind().family ? &site : nullptr;
 }
 
 void OnlineCalls::note(const Decision &decision, PreparedCall *call) {
