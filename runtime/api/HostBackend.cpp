@@ -37,8 +37,11 @@ HostBackend::HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, uint3
 }
 
 void HostBackend::release(std::span<const RankRequest> parts) {
-  for (const RankRequest &part : parts)
+  for (const RankRequest &part : parts) {
+    if (part.rank == 0)
+      inFlight.end();
     states[part.rank].busy.store(false, std::memory_order_release);
+  }
 }
 
 HostBackend::Arrival HostBackend::arrive(std::span<const RankRequest> parts) {
@@ -58,8 +61,11 @@ HostBackend::Arrival HostBackend::arrive(std::span<const RankRequest> parts) {
       return arrival;
     }
   }
-  for (const RankRequest &part : parts)
+  for (const RankRequest &part : parts) {
+    if (part.rank == 0)
+      inFlight.begin();
     announce(part);
+  }
   waiting.wake();
   arrival.number = states[parts[0].rank].number;
   uint32_t next = 0;
@@ -86,7 +92,7 @@ void HostBackend::announce(const RankRequest &part) {
   if (online) {
     assignIfChanged(announcement.timed, state.timed);
     if (state.isTimed)
-      state.timed = {number, std::numeric_limits<float>::quiet_NaN(), placement != core::Placement::Apart};
+      state.timed = {number, std::numeric_limits<float>::quiet_NaN(), placement != core::Placement::Apart, false};
   }
   if (call)
     call->enter(part.rank, number, part.request, placement);
@@ -143,6 +149,7 @@ OnlineCalls::TimedCall HostBackend::lastTimed(uint64_t number) const {
     if (!std::isnan(last.microseconds) && !(timed.microseconds <= last.microseconds))
       last.microseconds = timed.microseconds;
     last.isInPlace |= timed.isInPlace;
+    last.isShared |= timed.isShared;
   }
   return last;
 }
@@ -324,6 +331,9 @@ Outcome HostBackend::run(const Arrival &arrival) {
     return outcome;
   std::optional<Entered> entered = findAgreed(arrival.number);
   RankState &first = states[arrival.parts[0].rank];
+  if (first.isTimed && inFlight.areOthers())
+    for (const RankRequest &part : arrival.parts)
+      states[part.rank].timed.isShared = true;
   const Stopwatch stopwatch(entered && first.isTimed);
   if (!entered) {
     const core::Result<Entered> agreed = agree(arrival.number);

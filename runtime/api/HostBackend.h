@@ -9,6 +9,7 @@
 #pragma once
 
 #include "api/Backend.h"
+#include "api/InFlight.h"
 #include "api/OnlineCalls.h"
 #include "gc3.h"
 #include "host/CallTable.h"
@@ -102,6 +103,7 @@ private:
   const HostBackendOptions options;
   const uint32_t rankCount;
   std::unique_ptr<RankState[]> states;
+  InFlight inFlight;     ///< rank 0 begins and ends its calls
   host::Parking waiting; ///< for threads that wait for other ranks
   std::atomic<bool> timedOut{false};
   host::WorkerPool pool;

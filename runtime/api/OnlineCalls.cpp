@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -15,6 +16,8 @@ using core::Request;
 using host::PreparedCall;
 
 namespace {
+
+constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 /// Locks a flag. Another thread holds it for less than a microsecond, unless it prepares a new kind of calls.
 class Locked {
@@ -44,23 +47,49 @@ const OnlineCalls::Decision &OnlineCalls::decide(uint64_t number, const Request 
   return slot.decision;
 }
 
+/// If memory runs out, the program of the call is fixed. Ranks may then repeat it without asking for a decision.
 void OnlineCalls::makeDecision(uint64_t number, const Request &request, const Reader &reader) {
+  Slot &slot = slots[number % 2];
+  Decision decision;
+  try {
+    addTimes(number, reader);
+    Site *const site = findSite(request, slots[(number + 1) % 2].decision.site);
+    if (site)
+      decision = {site, selection.choose(site->kind(), site->place)};
+  } catch (const std::bad_alloc &) {
+    decision = {};
+  }
+  slot.decision = decision;
+  slot.isPending = true;
+  slot.number.store(number, std::memory_order_release);
+}
+
+/// Adds the times of the calls before `number` - 1.
+void OnlineCalls::addTimes(uint64_t number, const Reader &reader) {
   const TimedCall timed = reader.lastTimed(number - 1);
   for (Slot &slot : slots) {
     const uint64_t made = slot.number.load(std::memory_order_relaxed);
     if (!slot.decision.site || !slot.isPending || made + 1 >= number)
       continue;
     slot.isPending = false;
-    const bool isKnown = made == timed.number;
-    selection.add(slot.decision.choice, isKnown ? timed.microseconds : std::numeric_limits<float>::quiet_NaN());
-    if (isKnown)
-      slot.decision.site->place = timed.isInPlace ? core::CallPlace::InPlace : core::CallPlace::Apart;
+    if (made == timed.number)
+      addTime(slot.decision, timed);
+    else
+      selection.add(slot.decision.choice, unknown);
   }
-  Slot &slot = slots[number % 2];
-  Site *const site = findSite(request, slots[(number + 1) % 2].decision.site);
-  slot.decision = {site, site ? selection.choose(site->kind, site->place) : OnlineSelection::Decision{}};
-  slot.isPending = true;
-  slot.number.store(number, std::memory_order_release);
+}
+
+/// Adds the time to the traffic that the call had. The choice may have expected other traffic.
+void OnlineCalls::addTime(const Decision &decision, const TimedCall &timed) {
+  Site &site = *decision.site;
+  site.place = timed.isInPlace ? core::CallPlace::InPlace : core::CallPlace::Apart;
+  site.traffic = timed.isShared ? core::Traffic::Shared : core::Traffic::Alone;
+  OnlineSelection::Decision made = decision.choice;
+  if (made.kind.family != site.kind().family) {
+    selection.add(made, unknown);
+    made.kind = site.kind();
+  }
+  selection.add(made, timed.microseconds);
 }
 
 /// Returns the site of a request. Returns null if its program is fixed, or if the call is an error.
@@ -69,7 +98,7 @@ OnlineCalls::Site *OnlineCalls::findSite(const Request &request, const Site *inU
     const size_t at = (lastSite + i) % sites.size();
     if (sites[at].request.matches(request)) {
       lastSite = at;
-      return sites[at].kind.family ? &sites[at] : nullptr;
+      return sites[at].kind().family ? &sites[at] : nullptr;
     }
   }
   return makeSite(request, inUse);
@@ -83,21 +112,21 @@ OnlineCalls::Site *OnlineCalls::makeSite(const Request &request, const Site *inU
   const core::Result<OnlineSelection::Kind> kind = selection.find(request);
   if (!kind.ok())
     return nullptr; // the call reports the error
+  Site made{std::string(request.name), request, {*kind, *selection.find(request, core::Traffic::Shared)}, {}, 0};
+  if (kind->family)
+    made.calls.resize(kind->family->programs.size());
   if (sites.size() < mostSites) {
-    lastSite = sites.size();
     sites.emplace_back();
+    lastSite = sites.size() - 1;
   } else {
     if (&sites[oldest] == inUse)
       oldest = (oldest + 1) % mostSites;
     lastSite = std::exchange(oldest, (oldest + 1) % mostSites);
   }
   Site &site = sites[lastSite];
-  site = {std::string(request.name), request, *kind, {}, 0, {}};
+  site = std::move(made);
   site.request.name = site.name;
-  if (!kind->family)
-    return nullptr;
-  site.calls.resize(kind->family->programs.size());
-  return &site;
+  return site.kind().family ? &site : nullptr;
 }
 
 void OnlineCalls::note(const Decision &decision, PreparedCall *call) {

@@ -25,10 +25,12 @@ public:
   struct Site {
     std::string name; ///< storage of request.name
     core::Request request;
-    core::OnlineSelection::Kind kind;
+    std::array<core::OnlineSelection::Kind, 2> kinds; ///< by traffic
     std::vector<host::PreparedCall *> calls; ///< by arm; null: not prepared. Valid for one value of `retirements`
     uint64_t retirements = 0;
     core::CallPlace place{}; ///< of the last timed call
+    core::Traffic traffic{}; ///< of the last timed call
+    const core::OnlineSelection::Kind &kind() const { return kinds[static_cast<size_t>(traffic)]; }
   };
   struct Decision {
     Site *site = nullptr; ///< null: the program is fixed
@@ -39,6 +41,7 @@ public:
     uint64_t number = 0;
     float microseconds = 0; ///< NaN: unknown
     bool isInPlace = false;
+    bool isShared = false; ///< other communicators had calls in flight when all ranks had arrived
     bool operator==(const TimedCall &) const = default;
   };
   /// Reads what all ranks announced.
@@ -65,7 +68,7 @@ public:
   }
   /// Returns the index in the bundle of the program of an arm.
   static uint32_t programOf(const Decision &decision) {
-    return decision.site->kind.family->programs[decision.choice.arm];
+    return decision.choice.kind.family->programs[decision.choice.arm];
   }
   /// Returns the prepared call of an arm; null if there is none.
   host::PreparedCall *prepared(const Site &site, uint32_t arm) const {
@@ -87,6 +90,8 @@ private:
     Decision decision;
   };
   void makeDecision(uint64_t number, const core::Request &request, const Reader &reader);
+  void addTimes(uint64_t number, const Reader &reader);
+  void addTime(const Decision &decision, const TimedCall &timed);
   Site *findSite(const core::Request &request, const Site *inUse);
   Site *makeSite(const core::Request &request, const Site *inUse);
 

@@ -58,7 +58,7 @@ std::string sizeText(uint32_t bucket) {
 OnlineSelection::OnlineSelection(ArmSource &armSource, const TuneOptions &chosen)
     : source(armSource), options(chosen), budget(chosen.explorable) {}
 
-Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request) {
+Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request, Traffic traffic) {
   if (options.keepsBits && isRounded(request))
     return Kind{};
   const Result<CallArms> found = source.arms(request);
@@ -66,14 +66,12 @@ Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request) {
     return found.outcome();
   if (found->programs.size() < 2 || !found->fixed)
     return Kind{};
-  const auto [place, isNew] = families.try_emplace({familyOf(request), request.kind});
-  Family &family = place->second;
-  if (isNew) {
-    family.text = place->first.first;
-    family.programs = found->programs;
-    family.arms = armsOf(*found);
-  }
-  return Kind{&family, bucketOf(found->bytes)};
+  const char *const suffix = traffic == Traffic::Shared ? " beside other calls" : "";
+  const std::pair key(familyOf(request) + suffix, request.kind);
+  auto place = families.find(key);
+  if (place == families.end())
+    place = families.emplace(key, Family{key.first, found->programs, armsOf(*found), {}}).first;
+  return Kind{&place->second, bucketOf(found->bytes)};
 }
 
 /// Returns the index of the first arm for this size; 0 if no arm is for it. NCCL is for all sizes.
@@ -113,19 +111,24 @@ select::Arms OnlineSelection::armsOf(const CallArms &arms) const {
   return made;
 }
 
-OnlineSelection::Decision OnlineSelection::choose(const Kind &kind, CallPlace place) {
-  std::unique_ptr<select::Selector> &selector = kind.family->selectors[static_cast<size_t>(place)];
+select::Selector &OnlineSelection::selectorOf(Family &family, CallPlace place) {
+  std::unique_ptr<select::Selector> &selector = family.selectors[static_cast<size_t>(place)];
   if (!selector)
-    selector = std::make_unique<select::Selector>(kind.family->arms, budget);
-  const select::Selector::Choice choice = selector->choose(kind.bucket);
-  const uint32_t favourite = selector->favourite(kind.bucket);
+    selector = std::make_unique<select::Selector>(family.arms, budget);
+  return *selector;
+}
+
+OnlineSelection::Decision OnlineSelection::choose(const Kind &kind, CallPlace place) {
+  select::Selector &selector = selectorOf(*kind.family, place);
+  const select::Selector::Choice choice = selector.choose(kind.bucket);
+  const uint32_t favourite = selector.favourite(kind.bucket);
   calls += 1 + choice.repeats;
   explored += choice.arm != favourite;
   return {kind, place, choice.arm, favourite, choice.repeats};
 }
 
 void OnlineSelection::add(const Decision &decision, float microseconds) {
-  select::Selector &selector = *decision.kind.family->selectors[static_cast<size_t>(decision.place)];
+  select::Selector &selector = selectorOf(*decision.kind.family, decision.place);
   const uint32_t before = selector.favourite(decision.kind.bucket);
   selector.add(decision.kind.bucket, decision.arm, microseconds);
   if (selector.favourite(decision.kind.bucket) == before)

@@ -19,12 +19,15 @@ namespace gc3::core {
 /// call: InPlace if that call was in place on at least one rank.
 enum class CallPlace : uint8_t { Apart, InPlace };
 
+/// Whether calls of other communicators were in flight during the last timed call.
+enum class Traffic : uint8_t { Alone, Shared };
+
 class OnlineSelection {
 public:
   /// `source` must outlive this object.
   OnlineSelection(ArmSource &source, const TuneOptions &options);
 
-  /// Calls that have the same programs, datatype and operation.
+  /// Calls that have the same programs, datatype, operation and traffic.
   struct Family {
     std::string text;                                           ///< for the log, such as "allreduce float sum"
     std::vector<uint32_t> programs;                             ///< numbers of the source
@@ -37,8 +40,8 @@ public:
     uint32_t bucket = 0;
   };
   /// Returns the kind of a valid request, or an error of ArmSource::arms(). The kind of a call that is an error has no
-  /// family.
-  Result<Kind> find(const Request &request);
+  /// family. The kinds of a request have the same programs for any traffic.
+  Result<Kind> find(const Request &request, Traffic traffic = Traffic::Alone);
 
   /// The choice for one call, and for `repeats` next calls of the kind.
   struct Decision {
@@ -50,7 +53,8 @@ public:
   };
   /// Chooses the program of a call. The kind must have a family.
   Decision choose(const Kind &kind, CallPlace place);
-  /// Adds the time of a call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO.
+  /// Adds the time of a call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO. The kind can
+  /// have other traffic than the choice.
   void add(const Decision &decision, float microseconds);
   /// Returns the arm of the next call that does not explore.
   uint32_t favouriteArm(const Kind &kind, CallPlace place) const;
@@ -72,6 +76,7 @@ public:
   Counters counters() const;
 
 private:
+  select::Selector &selectorOf(Family &family, CallPlace place);
   select::Arms armsOf(const CallArms &arms) const;
   uint32_t fixedFor(const std::vector<uint32_t> &programs, double bytes) const;
   void logChange(const Decision &decision, uint32_t before, const select::Selector &selector) const;

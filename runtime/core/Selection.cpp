@@ -23,9 +23,10 @@ void LoadedProgram::analyse() {
   if (asWritten)
     return;
   const HappensBefore order(*program);
-  asWritten = std::make_shared<Transfers>(Transfers::asWritten(*program, order));
-  inPlace = standard && order.known() ? std::make_shared<Transfers>(Transfers::inPlace(*program, order, *standard))
-                                      : asWritten;
+  const auto plain = std::make_shared<Transfers>(Transfers::asWritten(*program, order));
+  inPlace =
+      standard && order.known() ? std::make_shared<Transfers>(Transfers::inPlace(*program, order, *standard)) : plain;
+  asWritten = plain; // last, so that nothing is set if memory runs out
 }
 
 Result<const LoadedProgram *> Selection::load(uint32_t index) {

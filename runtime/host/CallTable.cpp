@@ -37,15 +37,14 @@ uint32_t CallTable::helpers(const PreparedCall &call) const {
 /// them.
 void CallTable::retire(std::span<const PreparedCall *const> entered) {
   dropped.clear();
-  std::vector<std::unique_ptr<PreparedCall>> kept;
+  dropped.reserve(calls.size()); // if memory runs out, no call is dropped
+  const size_t before = calls.size();
   for (auto &call : calls)
     if (std::find(entered.begin(), entered.end(), call.get()) != entered.end())
       dropped.push_back(std::move(call));
-    else if (!call->stopped())
-      kept.push_back(std::move(call));
-  if (kept.size() != calls.size())
+  std::erase_if(calls, [](const auto &call) { return !call || call->stopped(); });
+  if (calls.size() != before)
     retired.fetch_add(1, std::memory_order_release);
-  calls = std::move(kept);
 }
 
 void CallTable::evict() {

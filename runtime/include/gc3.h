@@ -513,7 +513,9 @@ GC3_API gc3Result_t gc3RunProgram(gc3Comm_t comm, const char *program, const voi
 
 /**
  * Writes the name of the program that a call of this rank would run. The string belongs to the bundle. `collective` is
- * as in gc3RunCollective. `root` is -1 if the collective has none. Errors as for the call. Does not communicate.
+ * as in gc3RunCollective. `root` is -1 if the collective has none. With online selection, this is the program of a
+ * sum that is not in place, tries no other program, and runs while no other communicator of the process is in a call;
+ * other calls have their own choices. Errors as for the call. Does not communicate.
  */
 GC3_API gc3Result_t gc3SelectProgram(gc3Comm_t comm, const char *collective, size_t count, gc3DataType_t type, int root,
                                      const char **program);

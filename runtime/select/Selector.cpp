@@ -45,7 +45,7 @@ bool Selector::Arm::canRun() const {
 
 Selector::Selector(const Arms &arms, Budget &commonBudget)
     : buckets(arms.buckets), count(arms.count), budget(commonBudget), states(std::size_t(arms.buckets) * arms.count),
-      rows(arms.buckets) {
+      pending(states.size()), rows(arms.buckets), prospects(states.size()) {
   for (std::size_t i = 0; i < states.size(); ++i)
     states[i].predicted = logarithm(arms.predicted[i]);
   for (uint32_t b = 0; b < buckets; ++b)
@@ -57,12 +57,12 @@ Selector::Choice Selector::choose(uint32_t bucket) {
   if (row.calls++ == 0)
     refresh(bucket);
   uint32_t chosen = row.favourite;
-  if (const uint32_t candidate = budget.isFrozen() ? count : findCandidate(bucket); candidate != count) {
-    chosen = candidate;
+  if (const Prospect *candidate = budget.isFrozen() ? nullptr : findCandidate(bucket)) {
+    chosen = candidate->arm;
     if (row.calls > firstCalls)
-      budget.spend(costOf(bucket, at(bucket, chosen)));
+      budget.spend(static_cast<double>(candidate->cost));
   }
-  ++at(bucket, chosen).pending;
+  ++pending[index(bucket, chosen)];
   note(bucket, chosen, 0);
   const uint32_t repeats = repeatsOf(row);
   row.calls += repeats;
@@ -74,7 +74,8 @@ void Selector::add(uint32_t bucket, uint32_t number, float microseconds) {
   Row &row = rows[bucket];
   Arm &arm = at(bucket, number);
   note(bucket, number, microseconds);
-  arm.pending -= arm.pending != 0;
+  uint32_t &waiting = pending[index(bucket, number)];
+  waiting -= waiting != 0;
   if (!(microseconds > 0) || !std::isfinite(microseconds))
     return;
   budget.addCall(microseconds);
@@ -172,28 +173,34 @@ float Selector::optimistic(const Row &row, const Arm &arm) {
   return arm.estimate.count() == 1 ? std::min(time, arm.hope) : time;
 }
 
-/// Returns how much longer a call probably takes than with the favourite, in microseconds.
-double Selector::costOf(uint32_t bucket, const Arm &arm) const {
-  return std::max(0.0F, exponential(arm.next.time) - rows[bucket].microseconds);
+/// Returns the arm that is most worth a call; null if only the favourite is.
+const Selector::Prospect *Selector::findCandidate(uint32_t bucket) const {
+  const Row &row = rows[bucket];
+  if (at(bucket, row.favourite).estimate.count() == 0 && pending[index(bucket, row.favourite)] == 0)
+    return nullptr; // first shows what there is to improve
+  const Prospect *best = nullptr;
+  for (uint32_t i = 0; i < row.prospects; ++i) {
+    const Prospect &prospect = prospects[index(bucket, i)];
+    if ((!best || prospect.time < best->time) && pending[index(bucket, prospect.arm)] == 0 &&
+        (row.calls <= firstCalls || budget.allows(static_cast<double>(prospect.cost))))
+      best = &prospect;
+  }
+  return best;
 }
 
-/// Returns the arm that is most worth a call; `count` if only the favourite is.
-uint32_t Selector::findCandidate(uint32_t bucket) const {
-  const Row &row = rows[bucket];
-  const Arm &favourite = at(bucket, row.favourite);
-  if (favourite.estimate.count() == 0 && favourite.pending == 0)
-    return count; // first shows what there is to improve
-  float best = favourite.next.time - leastGain;
-  uint32_t found = count;
+/// Finds the arms that may be faster than the favourite.
+void Selector::findProspects(uint32_t bucket) {
+  Row &row = rows[bucket];
+  const float limit = at(bucket, row.favourite).next.time - leastGain;
+  row.prospects = 0;
   for (uint32_t a = 0; a < count; ++a) {
     const Arm &arm = at(bucket, a);
-    if (a == row.favourite || arm.pending != 0 || !arm.canRun())
+    if (a == row.favourite || !arm.canRun())
       continue;
-    const float time = optimistic(row, arm);
-    if (time < best && (row.calls <= firstCalls || budget.allows(costOf(bucket, arm))))
-      best = time, found = a;
+    if (const float time = optimistic(row, arm); time < limit)
+      prospects[index(bucket, row.prospects++)] = {a, time,
+                                                   std::max(0.0F, exponential(arm.next.time) - row.microseconds)};
   }
-  return found;
 }
 
 /// Computes what the samples say about all arms of a bucket.
@@ -217,6 +224,7 @@ void Selector::refresh(uint32_t bucket) {
       arm.next = {own.time + difference * ownSquare / bothSquare, own.doubt * others.doubt / std::sqrt(bothSquare)};
   }
   chooseFavourite(bucket);
+  findProspects(bucket);
 }
 
 float Selector::noiseOf(uint32_t bucket) const {

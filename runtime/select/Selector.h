@@ -36,7 +36,7 @@ public:
     uint32_t repeats; ///< number of next calls that need no choice, because their timing would be noticed: they have
                       ///< the favourite, and no time
   };
-  /// Returns the arm for the next call in the bucket. Allocates nothing. O(arms).
+  /// Returns the arm for the next call in the bucket. Allocates nothing. O(arms that may be faster than the favourite).
   Choice choose(uint32_t bucket);
   /// Adds the time of a call, in microseconds, for which choose() has returned `arm`. Times can arrive late. If the
   /// time is not known, pass NaN. O(arms).
@@ -61,10 +61,9 @@ private:
   };
   struct Arm {
     Estimate estimate;
-    float predicted = 0;  ///< NaN: unknown. Infinity: the arm can't run
-    Guess next;           ///< of the arm's next time
-    float hope = 0;       ///< of an arm with one sample: its optimistic time without that sample, which can be a spike
-    uint32_t pending = 0; ///< calls whose times have not arrived
+    float predicted = 0; ///< NaN: unknown. Infinity: the arm can't run
+    Guess next;          ///< of the arm's next time
+    float hope = 0;      ///< of an arm with one sample: its optimistic time without that sample, which can be a spike
     uint32_t lastSample = 0; ///< number of the bucket's samples when its last one arrived
     bool canRun() const;
   };
@@ -76,6 +75,13 @@ private:
     float microseconds = 0; ///< the favourite's probable time
     float noise = 0;        ///< standard deviation of a sample
     uint32_t changedAt = 0; ///< number of samples when a time changed: earlier ones are in doubt, of all arms
+    uint32_t prospects = 0; ///< number of prospects
+  };
+  /// An arm that may be faster than the favourite.
+  struct Prospect {
+    uint32_t arm;
+    float time; ///< its optimistic time, as a logarithm
+    float cost; ///< how much longer a call probably takes than with the favourite, in microseconds
   };
   /// What the samples of a bucket say about the predictions of its arms.
   struct Errors {
@@ -83,14 +89,15 @@ private:
     float doubt = 0; ///< usual error
   };
 
-  Arm &at(uint32_t bucket, uint32_t arm) { return states[std::size_t(bucket) * count + arm]; }
-  const Arm &at(uint32_t bucket, uint32_t arm) const { return states[std::size_t(bucket) * count + arm]; }
+  std::size_t index(uint32_t bucket, uint32_t arm) const { return std::size_t(bucket) * count + arm; }
+  Arm &at(uint32_t bucket, uint32_t arm) { return states[index(bucket, arm)]; }
+  const Arm &at(uint32_t bucket, uint32_t arm) const { return states[index(bucket, arm)]; }
   void note(uint32_t bucket, uint32_t arm, float microseconds);
   static float optimistic(const Row &row, const Arm &arm);
   static uint32_t samplesOfChange(const Row &row);
   static uint32_t repeatsOf(const Row &row);
-  uint32_t findCandidate(uint32_t bucket) const;
-  double costOf(uint32_t bucket, const Arm &arm) const;
+  const Prospect *findCandidate(uint32_t bucket) const;
+  void findProspects(uint32_t bucket);
   void refresh(uint32_t bucket);
   float noiseOf(uint32_t bucket) const;
   Errors errorsOf(uint32_t bucket) const;
@@ -100,8 +107,10 @@ private:
   const uint32_t buckets, count;
   Budget &budget;
   uint64_t history = 0;
-  std::vector<Arm> states; ///< by bucket * count + arm
-  std::vector<Row> rows;   ///< by bucket
+  std::vector<Arm> states;         ///< by index()
+  std::vector<uint32_t> pending;   ///< by index(): calls whose times have not arrived
+  std::vector<Row> rows;           ///< by bucket
+  std::vector<Prospect> prospects; ///< those of a bucket begin at index(bucket, 0). Only samples change them
 };
 
 } // namespace gc3::select

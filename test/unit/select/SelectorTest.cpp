@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the selector and its parts with made-up times.
 #include "select/Selector.h"
+#include "CountAllocations.h"
 #include "select/Logarithm.h"
 
 #include <algorithm>
@@ -96,6 +97,15 @@ TEST(Estimate, AgreesWithSortedSamples) {
     EXPECT_EQ(estimate.median(), median);
     EXPECT_FLOAT_EQ(estimate.spread(), 1.4826F * last[(last.size() - 1) / 2]);
   }
+}
+
+TEST(Selector, AllocatesNothingAfterItsConstruction) {
+  Bench bench(std::vector<float>(40, 100));
+  const std::vector<float> times(40, 120);
+  const uint64_t before = countAllocations();
+  bench.run(1000, times);
+  EXPECT_EQ(countAllocations(), before);
+  EXPECT_GT(*std::min_element(bench.counts.begin(), bench.counts.end()), 0);
 }
 
 TEST(Selector, BeginsWithTheFixedArm) {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests calls in which memory runs out. Each allocation of the call fails once.
+#include "ApiGroup.h"
+#include "CountAllocations.h"
+
+using namespace gc3::test;
+
+namespace {
+
+constexpr int ranks = 3;
+
+struct Calls {
+  Data send = ramp(ranks, 100), recv = Data(ranks, std::vector<float>(100));
+
+  gc3Result_t make(Group &group, uint64_t successes, bool &hasFailed) {
+    EXPECT_EQ(gc3GroupStart(), gc3Success);
+    for (size_t r = 0; r < ranks; ++r)
+      EXPECT_EQ(gc3AllReduce(send[r].data(), recv[r].data(), 100, gc3Float32, gc3Max, group.comms[r], nullptr),
+                gc3Success);
+    const FailOneAllocation failure(successes);
+    const gc3Result_t result = gc3GroupEnd();
+    hasFailed = failure.hasFailed();
+    return result;
+  }
+};
+
+/// Makes first calls in which the first allocation fails, then the second one, and so on, until all allocations of a
+/// call succeed. A call runs or returns an error, and a later call runs. Returns the number of calls that ran although
+/// an allocation failed.
+int runOutOfMemory(const gc3HostConfig_t &config) {
+  ProgramSpec chain = writesInput(ranks), ring = ringAllReduce(ranks, true);
+  chain.name = "chain", ring.name = "ring";
+  int ran = 0;
+  bool hasFailed = true;
+  for (uint64_t successes = 0; hasFailed; ++successes) {
+    Group group({chain, ring}, ranks, config);
+    for (const uint64_t number : {successes, UINT64_MAX - 1}) {
+      Calls calls;
+      bool failed = false;
+      const gc3Result_t result = calls.make(group, number, failed);
+      if (number == successes)
+        hasFailed = failed;
+      if (result == gc3Success)
+        EXPECT_EQ(calls.recv, Data(ranks, calls.send[2])) << successes;
+      else
+        EXPECT_EQ(result, failed ? gc3SystemError : gc3Success) << successes << ": " << gc3GetLastError(nullptr);
+      ran += failed && result == gc3Success;
+    }
+  }
+  return ran;
+}
+
+} // namespace
+
+TEST(NoMemory, ACallFailsAndTheNextOneRuns) {
+  EXPECT_EQ(runOutOfMemory(GC3_HOST_CONFIG_INITIALIZER), 0);
+}
+
+/// If memory runs out while a choice is made, the fixed program runs.
+TEST(NoMemory, ACallWithoutAChoiceRuns) {
+  gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
+  config.tune = gc3TuneOnline;
+  EXPECT_GT(runOutOfMemory(config), 0);
+}
