@@ -118,8 +118,10 @@ void Selector::learn(uint32_t bucket, uint32_t number, const Experience &earlier
     note(bucket, number, value);
   for (uint64_t i = 0; i < std::min(calls, most); ++i) { // samples with this median and this spread
     const float distance = spread / Estimate::deviationOfNormal;
-    arm.estimate.add(logarithm(median) + (i == 0 ? 0 : i % 2 == 0 ? -distance : distance), row.noise + spread,
-                     UINT32_MAX);
+    arm.estimate.add(logarithm(median) + (i == 0       ? 0
+                                          : i % 2 == 0 ? -distance
+                                                       : distance),
+                     row.noise + spread, UINT32_MAX);
   }
   arm.calls = calls;
   row.calls += static_cast<uint32_t>(std::min<uint64_t>(calls, firstCalls - std::min(row.calls, firstCalls)));
