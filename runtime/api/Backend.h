@@ -48,6 +48,12 @@ public:
   /// Returns what online selection has done.
   virtual core::OnlineSelection::Counters tuneCounters() { return {}; }
 
+  /// Adds what online selection has learned to the file at `path`; null: the file that was chosen at the creation.
+  virtual core::Outcome saveTuneFile(const char *path) {
+    (void)path;
+    return {gc3InvalidUsage, "the communicator has no online selection"};
+  }
+
   /// Ends the use of a rank. Called when the rank is destroyed or, if `aborts` is true, aborted.
   virtual void leave(bool aborts) { (void)aborts; }
 

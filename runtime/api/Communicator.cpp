@@ -45,8 +45,8 @@ static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
 
 // readConfig() distinguishes versions of a struct by their size, so a new member must make the struct larger. If the
 // struct ended with padding, a new member could use the padding, and the size would stay the same.
-static_assert(offsetof(gc3HostConfig_t, tuneBudget) + sizeof(gc3HostConfig_t::tuneBudget) == sizeof(gc3HostConfig_t));
-static_assert(offsetof(gc3GpuConfig_t, tuneBudget) + sizeof(gc3GpuConfig_t::tuneBudget) == sizeof(gc3GpuConfig_t));
+static_assert(offsetof(gc3HostConfig_t, tuneFile) + sizeof(gc3HostConfig_t::tuneFile) == sizeof(gc3HostConfig_t));
+static_assert(offsetof(gc3GpuConfig_t, tuneFile) + sizeof(gc3GpuConfig_t::tuneFile) == sizeof(gc3GpuConfig_t));
 
 /// Returns the config, or `initial` if `config` is null. Refuses a config of another size, because the size is the
 /// struct's version.
@@ -89,7 +89,7 @@ static Outcome makeHost(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const 
   const Result<uint32_t> timeoutMs = core::timeoutMs(settings, chosen.timeoutMs);
   if (!timeoutMs.ok())
     return timeoutMs.outcome();
-  const Result<core::TuneOptions> tune = core::tuneOptions(settings, chosen.tune, chosen.tuneBudget);
+  const Result<core::TuneOptions> tune = core::tuneOptions(settings, chosen.tune, chosen.tuneBudget, chosen.tuneFile);
   if (!tune.ok())
     return tune.outcome();
   if (!*allowUnproven)
@@ -222,10 +222,13 @@ extern "C" gc3Result_t gc3CommRemoveWindow(gc3Comm_t comm, void *window) {
 
 /// Destroys or aborts a rank, and frees its handle.
 static gc3Result_t leave(gc3Comm_t comm, bool aborts) {
-  if (comm)
-    comm->backend->leave(aborts);
+  const gc3Result_t result = api::guarded(comm, [&] {
+    if (comm)
+      comm->backend->leave(aborts);
+    return Outcome{};
+  });
   api::Use::end(comm);
-  return gc3Success;
+  return result;
 }
 
 extern "C" gc3Result_t gc3CommDestroy(gc3Comm_t comm) {
@@ -259,4 +262,10 @@ extern "C" gc3Result_t gc3CommGetTuneCounters(gc3Comm_t comm, gc3TuneCounters_t 
   *counters = {sizeof(gc3TuneCounters_t),  now.calls, now.explored, now.changes, now.microseconds,
                now.explorationMicroseconds};
   return gc3Success;
+}
+
+extern "C" gc3Result_t gc3CommSaveTuneFile(gc3Comm_t comm, const char *path) {
+  return api::guarded(comm, [&] {
+    return comm ? comm->backend->saveTuneFile(path) : Outcome{gc3InvalidArgument, "comm is null"};
+  });
 }

@@ -4,6 +4,8 @@
 // and the prepared call. timeOut() explains how timeouts are decided.
 #include "api/HostBackend.h"
 
+#include "core/Log.h"
+
 #include <chrono>
 #include <cmath>
 #include <exception>
@@ -30,7 +32,7 @@ constexpr std::chrono::microseconds longestSleep{10000};
 
 HostBackend::HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t count,
                          const HostBackendOptions &chosen)
-    : file(std::move(bundle)), options(chosen), rankCount(count), states(new RankState[count]),
+    : file(std::move(bundle)), options(chosen), rankCount(count), states(new RankState[count]), rest(count),
       table(*file, count, chosen.call) {
   if (options.call.tune.isOnline)
     online.emplace(table, agreement);
@@ -355,6 +357,22 @@ Outcome HostBackend::run(const Arrival &arrival) {
     for (const RankRequest &part : arrival.parts)
       states[part.rank].timed.microseconds = stopwatch.microseconds();
   return {};
+}
+
+Outcome HostBackend::saveTuneFile(const char *path) {
+  if (!online)
+    return Backend::saveTuneFile(path);
+  const std::string chosen = path ? path : options.call.tune.file;
+  if (chosen.empty())
+    return {gc3InvalidUsage, "there is no path: set GC3_TUNE_FILE or tuneFile, or pass one"};
+  return core::saveLearned(chosen, online->learned());
+}
+
+void HostBackend::leave(bool aborts) {
+  if (aborts || --rest != 0 || !options.call.tune.savesTimes())
+    return;
+  if (Outcome outcome = saveTuneFile(nullptr); !outcome.ok())
+    core::log("GC3_TUNE_FILE: " + outcome.text);
 }
 
 Outcome HostBackend::complete(const Arrival &arrival) {

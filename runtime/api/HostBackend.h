@@ -43,6 +43,9 @@ public:
   core::OnlineSelection::Counters tuneCounters() override {
     return online ? online->counters() : core::OnlineSelection::Counters{};
   }
+  core::Outcome saveTuneFile(const char *path) override;
+  /// After the last rank has left, saves what online selection has learned. Not if a rank was aborted.
+  void leave(bool aborts) override;
 
 private:
   /// A rank's announcement of one call. The rank's thread writes `number` last.
@@ -106,6 +109,7 @@ private:
   InFlight inFlight;     ///< rank 0 begins and ends its calls
   host::Parking waiting; ///< for threads that wait for other ranks
   std::atomic<bool> timedOut{false};
+  std::atomic<uint32_t> rest; ///< ranks that have not been destroyed
   host::WorkerPool pool;
   std::mutex agreement; ///< guards the following members; select() can run during a call
   host::CallTable table;

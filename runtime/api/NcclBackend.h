@@ -36,6 +36,10 @@ public:
     const std::shared_ptr<comm::OnlineRank> online = communicator->online();
     return online ? online->counters() : core::OnlineSelection::Counters{};
   }
+  core::Outcome saveTuneFile(const char *path) override {
+    const std::shared_ptr<comm::OnlineRank> online = communicator->online();
+    return online ? online->save(path) : Backend::saveTuneFile(path);
+  }
   core::Outcome asyncError() override { return communicator->status().error; }
   void leave(bool aborts) override;
   NcclBackend *ofNccl() override { return this; }

@@ -156,4 +156,9 @@ OnlineSelection::Counters OnlineCalls::counters() {
   return selection.counters();
 }
 
+select::TuneFile OnlineCalls::learned() {
+  const Locked lock(deciding);
+  return selection.learned();
+}
+
 } // namespace gc3::api

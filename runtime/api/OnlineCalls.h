@@ -81,6 +81,8 @@ public:
   core::Result<const char *> select(const core::Request &request);
   /// Thread-safe.
   core::OnlineSelection::Counters counters();
+  /// Returns what earlier jobs and this communicator have learned. Thread-safe.
+  select::TuneFile learned();
 
 private:
   static constexpr size_t mostSites = 64;

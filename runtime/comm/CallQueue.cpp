@@ -45,7 +45,7 @@ void EnteredCall::choose() {
   if (const Outcome failed = call.comm->status().error; !failed.ok())
     return call.fail(failed);
   OnlineRank &online = *call.comm->online();
-  const bool isLogged = capture == 0 && !online.isFrozen();
+  const bool isLogged = capture == 0;
   const uint32_t chosen = isLogged ? online.choose(call.kind, call.request) : online.favourite(call.kind);
   Outcome refusal;
   if (chosen != ProgramTable::ncclArm) {

@@ -216,6 +216,8 @@ void Communicator::endOnline() {
 }
 
 void Communicator::close() {
+  if (const std::shared_ptr<OnlineRank> ending = online())
+    ending->saveAtEnd();
   endOnline();
   gpu->releaseNccl();
   child.destroy();

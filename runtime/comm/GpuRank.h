@@ -136,7 +136,8 @@ private:
   core::Outcome connectNetwork(std::vector<RankInfo> &infos);
   void recordChildrenInProcess(std::span<const RankInfo> infos);
   void beginTrace(std::span<const RankInfo> infos);
-  core::Outcome joinOnline(uint64_t host);
+  core::Outcome joinOnline(std::span<const RankInfo> infos);
+  core::Outcome loadEarlier(select::TuneFile &earlier);
   core::Outcome connectExchanger(uint64_t host, std::unique_ptr<net::Exchanger> &exchanger, core::Outcome &problem);
   void finishJoin(std::span<const RankInfo> infos);
   /// Gathers one object from each rank. The gather runs after this rank's last call has ended, because that call's

@@ -2,11 +2,13 @@
 // Joining: the ranks exchange RankInfos, and each rank computes the same decisions from the same data.
 #include "comm/GpuRank.h"
 
+#include "core/LearnedTimes.h"
 #include "core/Log.h"
 #include "trace/RankFiles.h"
 
 #include <fstream>
 #include <random>
+#include <set>
 
 namespace gc3::comm {
 
@@ -199,18 +201,48 @@ Outcome GpuRank::connectExchanger(uint64_t host, std::unique_ptr<net::Exchanger>
   return {};
 }
 
+/// Returns the number of machines. Ranks on unknown machines count as one.
+static uint32_t countHosts(std::span<const RankInfo> infos) {
+  std::set<uint64_t> hosts;
+  for (const RankInfo &info : infos)
+    hosts.insert(info.host);
+  return static_cast<uint32_t>(hosts.size());
+}
+
+/// Loads what earlier jobs have learned. The ranks begin without it if they have loaded different contents. Returns an
+/// error only if the gather fails.
+Outcome GpuRank::loadEarlier(select::TuneFile &earlier) {
+  const cuda::DeviceLimits &limits = runner.limits();
+  const std::string machine = "GPUs of sm_" + std::to_string(limits.architecture) + " with " +
+                              std::to_string(limits.multiprocessors) + " multiprocessors";
+  const uint64_t bundles = ProgramTable::digest(setup.files);
+  earlier = core::loadLearned(setup.options.tune.file, machine, bundles);
+  const std::string text = select::writeTuneText(earlier);
+  const core::Result<std::vector<uint64_t>> digests = gatherEach(bundle::checksum(text.data(), text.size()));
+  if (!digests.ok())
+    return digests.outcome();
+  if (std::count(digests->begin(), digests->end(), digests->front()) == self.ranks)
+    return {};
+  core::logOnce("GC3_TUNE_FILE: ranks of a communicator have loaded different contents, and begin without them");
+  earlier = {machine, bundles, {}, {}};
+  return {};
+}
+
 /// Begins online selection if all ranks can exchange times, else no rank chooses. Returns an error only if a gather
 /// fails.
-Outcome GpuRank::joinOnline(uint64_t host) {
+Outcome GpuRank::joinOnline(std::span<const RankInfo> infos) {
   const core::TuneOptions &tune = setup.options.tune;
   if (!tune.isOnline || table->choice().hasTuner())
     return {};
+  OnlineRank::Terms terms{tune, {static_cast<uint32_t>(self.ranks), countHosts(infos)}, rank(), {}};
+  if (Outcome outcome = loadEarlier(terms.earlier); !outcome.ok())
+    return outcome;
   std::unique_ptr<net::Exchanger> exchanger;
   Outcome problem;
   if (tune.explorable > 0)
-    if (Outcome outcome = connectExchanger(host, exchanger, problem); !outcome.ok())
+    if (Outcome outcome = connectExchanger(infos[rank()].host, exchanger, problem); !outcome.ok())
       return outcome;
-  auto made = std::make_shared<OnlineRank>(cuda, *table, tune, rank(), std::move(exchanger));
+  auto made = std::make_shared<OnlineRank>(cuda, *table, std::move(terms), std::move(exchanger));
   if (problem.ok())
     problem = made->start();
   const core::Result<std::vector<uint32_t>> begun = gatherEach(static_cast<uint32_t>(problem.ok()));
@@ -277,7 +309,7 @@ GpuRank::JoinResult GpuRank::join(const Identity &identity) {
   table->decide(*infos);
   if (Outcome outcome = connectNetwork(*infos); !outcome.ok())
     return {outcome, {}};
-  if (Outcome outcome = joinOnline(own.host); !outcome.ok())
+  if (Outcome outcome = joinOnline(*infos); !outcome.ok())
     return {outcome, {}};
   finishJoin(*infos);
   return {};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/OnlineRank.h"
 
+#include "core/LearnedTimes.h"
+#include "core/Log.h"
+
 namespace gc3::comm {
 
 using core::Outcome;
@@ -24,9 +27,11 @@ core::TuneOptions optionsOf(core::TuneOptions options, uint32_t rank) {
 
 } // namespace
 
-OnlineRank::OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, const core::TuneOptions &options, uint32_t ownRank,
+OnlineRank::OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms,
                        std::unique_ptr<net::Exchanger> connected)
-    : rank(ownRank), selection(table, optionsOf(options, ownRank)), callTimes(cuda), exchanger(std::move(connected)) {}
+    : options(optionsOf(terms.options, terms.rank)), rank(terms.rank),
+      selection(table, options, terms.shape, std::move(terms.earlier)), callTimes(cuda),
+      exchanger(std::move(connected)) {}
 
 OnlineRank::~OnlineRank() {
   if (exchanger)
@@ -72,6 +77,8 @@ core::Result<bool> OnlineRank::mustWait() {
 uint32_t OnlineRank::choose(const Kind &kind, const core::Request &request) {
   std::lock_guard lock(mutex);
   const select::Call call = selection.choose(kind);
+  if (!exchanger)
+    return selection.programOf(call);
   const uint64_t number = schedule.nextCall();
   timedCall = call.isTimed ? std::optional(number) : std::nullopt;
   flags[number % flags.size()] = static_cast<uint8_t>((core::isInPlace(request, rank) ? inPlaceFlag : 0) |
@@ -114,6 +121,23 @@ void OnlineRank::exclude(uint32_t program) {
 core::OnlineSelection::Counters OnlineRank::counters() {
   std::lock_guard lock(mutex);
   return selection.counters();
+}
+
+Outcome OnlineRank::save(const char *path) {
+  const std::string chosen = path ? path : options.file;
+  if (chosen.empty())
+    return {gc3InvalidUsage, "there is no path: set GC3_TUNE_FILE or tuneFile, or pass one"};
+  std::unique_lock lock(mutex);
+  const select::TuneFile learned = selection.learned();
+  lock.unlock();
+  return core::saveLearned(chosen, learned);
+}
+
+void OnlineRank::saveAtEnd() {
+  if (rank != 0 || !options.savesTimes())
+    return;
+  if (const Outcome outcome = save(nullptr); !outcome.ok())
+    core::logOnce("GC3_TUNE_FILE: " + outcome.text);
 }
 
 } // namespace gc3::comm

@@ -23,10 +23,15 @@ class OnlineRank {
 public:
   using Kind = core::SequentialSelection::Kind;
 
-  /// All arguments must outlive this object. Only rank 0 logs changes of choices. `exchanger` is connected. It is null
-  /// if the options freeze the choices, because then no rank measures times.
-  OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, const core::TuneOptions &options, uint32_t rank,
-             std::unique_ptr<net::Exchanger> exchanger);
+  struct Terms {
+    core::TuneOptions options;
+    core::CommunicatorShape shape;
+    uint32_t rank = 0;
+    select::TuneFile earlier; ///< what earlier jobs have learned; identical on all ranks
+  };
+  /// `cuda` and `table` must outlive this object. Only rank 0 logs changes of choices. `exchanger` is connected. It is
+  /// null if the options freeze the choices, because then no rank measures times.
+  OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms, std::unique_ptr<net::Exchanger> exchanger);
   /// Ends the exchanges. No call may be running.
   ~OnlineRank();
   OnlineRank(const OnlineRank &) = delete;
@@ -41,11 +46,11 @@ public:
   /// Applies the exchanges that are due. Returns true if one of them has not ended. Returns an error if ranks have made
   /// different choices, or if an exchange can't end.
   core::Result<bool> mustWait();
-  /// Returns the number of the program for the next call (ProgramTable), and adds the call to the log.
+  /// Returns the number of the program for the next call (ProgramTable). Adds the call to the log, unless choices are
+  /// frozen.
   uint32_t choose(const Kind &kind, const core::Request &request);
-  /// Returns the program of a call that is not in the log, because it is captured or choices are frozen.
+  /// Returns the program of a call that is not in the log, because it is captured.
   uint32_t favourite(const Kind &kind);
-  bool isFrozen() const { return !exchanger; }
   /// Returns the number under which `times` measures the last chosen call; no value if its time is not needed.
   std::optional<uint64_t> timed() const { return timedCall; }
   cuda::CallTimes &times() { return callTimes; }
@@ -53,11 +58,16 @@ public:
   void exclude(uint32_t program);
 
   core::OnlineSelection::Counters counters();
+  /// Adds what was learned to the file at `path`; null: the file of the options.
+  core::Outcome save(const char *path);
+  /// Saves at the end of the communicator, if this rank is to do it. Only logs an error.
+  void saveAtEnd();
 
 private:
   void beginExchange();
   bool readTimes(select::Message &message);
 
+  const core::TuneOptions options;
   const uint32_t rank;
   std::mutex mutex; ///< guards all members below, except callTimes and exchanger, which are thread-safe
   core::SequentialSelection selection;

@@ -25,6 +25,8 @@ core::Result<std::unique_ptr<ProgramTable>> ProgramTable::make(Files files, uint
 }
 
 uint64_t ProgramTable::digest(const Files &files) {
+  if (files.size() == 1)
+    return files[0]->digest();
   std::vector<uint64_t> digests;
   for (const auto &file : files)
     digests.push_back(file->digest());

@@ -24,7 +24,7 @@ public:
   ProgramTable(const ProgramTable &) = delete;
   ProgramTable &operator=(const ProgramTable &) = delete;
 
-  /// Returns a digest of all bundles, which depends on their order.
+  /// Returns a digest of all bundles, which depends on their order. The digest of one bundle is its own.
   static uint64_t digest(const Files &files);
 
   /// Decides the protocol and the slots of each program, and whether it is refused. `infos` are the RankInfos of all

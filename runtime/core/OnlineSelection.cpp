@@ -4,13 +4,16 @@
 #include "bundle/Times.h"
 #include "core/Log.h"
 #include "core/PlainCost.h"
+#include "gc3/Common/CollectiveForm.h"
 #include "select/Digest.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <limits>
+#include <utility>
 
 namespace gc3::core {
 
@@ -36,16 +39,19 @@ bool isRounded(const Request &request) {
   return reduces && !isInteger(static_cast<ElementType>(request.type)) && (!selects || request.preMulSum);
 }
 
-/// Returns a text that is equal for calls of one family.
-std::string familyOf(const Request &request) {
-  std::string text(request.name);
+/// Returns the collective of a valid request as a form.
+std::string collectiveOf(const Request &request) {
   if (request.root >= 0)
-    text += " root " + std::to_string(request.root);
-  text += std::string(" ") + elementTypeName(static_cast<ElementType>(request.type));
+    return std::string(request.name) + "(root = " + std::to_string(request.root) + ")";
+  return common::CollectiveForm::parse(request.name)->text();
+}
+
+std::string typeOf(const Request &request) {
+  std::string text = elementTypeName(static_cast<ElementType>(request.type));
   const common::StandardCollective *standard = common::findStandard(request.name);
   if (standard && !standard->reduces)
     return text;
-  return text + " " + (request.preMulSum ? "mulsum" : reduceOpName(static_cast<ReduceOp>(request.op)));
+  return text + "/" + (request.preMulSum ? "mulsum" : reduceOpName(static_cast<ReduceOp>(request.op)));
 }
 
 std::string sizeText(uint32_t bucket) {
@@ -55,8 +61,10 @@ std::string sizeText(uint32_t bucket) {
 
 } // namespace
 
-OnlineSelection::OnlineSelection(ArmSource &armSource, const TuneOptions &chosen)
-    : source(armSource), options(chosen), budget(chosen.explorable) {}
+OnlineSelection::OnlineSelection(ArmSource &armSource, const TuneOptions &chosen, const CommunicatorShape &ownShape,
+                                 select::TuneFile ofEarlierJobs)
+    : source(armSource), options(chosen), shape(ownShape), earlier(std::move(ofEarlierJobs)),
+      budget(chosen.explorable) {}
 
 Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request, Traffic traffic) {
   if (options.keepsBits && isRounded(request))
@@ -66,11 +74,12 @@ Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request, Traf
     return found.outcome();
   if (found->programs.size() < 2 || !found->fixed)
     return Kind{};
-  const char *const suffix = traffic == Traffic::Shared ? " beside other calls" : "";
-  const std::pair key(familyOf(request) + suffix, request.kind);
+  const std::string collective = collectiveOf(request);
+  const std::string type = typeOf(request) + (traffic == Traffic::Shared ? "/shared" : "");
+  const std::tuple key(collective, type, request.kind);
   auto place = families.find(key);
   if (place == families.end())
-    place = families.emplace(key, Family{key.first, found->programs, armsOf(*found), {}}).first;
+    place = families.emplace(key, Family{collective, type, found->programs, armsOf(*found), {}}).first;
   return Kind{&place->second, bucketOf(found->bytes)};
 }
 
@@ -111,11 +120,32 @@ select::Arms OnlineSelection::armsOf(const CallArms &arms) const {
   return made;
 }
 
+std::unique_ptr<select::Selector> OnlineSelection::makeSelector(const Family &family, CallPlace place,
+                                                                select::Budget &common) const {
+  auto selector = std::make_unique<select::Selector>(family.arms, common);
+  teach(*selector, family, place);
+  return selector;
+}
+
 select::Selector &OnlineSelection::selectorOf(Family &family, CallPlace place) {
   std::unique_ptr<select::Selector> &selector = family.selectors[static_cast<size_t>(place)];
   if (!selector)
-    selector = std::make_unique<select::Selector>(family.arms, budget);
+    selector = makeSelector(family, place, budget);
   return *selector;
+}
+
+select::TuneContext OnlineSelection::contextOf(const Family &family, CallPlace place) const {
+  return {family.collective, family.type, place == CallPlace::InPlace, shape.ranks, shape.hosts};
+}
+
+/// Adds what earlier jobs have learned about a family.
+void OnlineSelection::teach(select::Selector &selector, const Family &family, CallPlace place) const {
+  const select::TuneContext own = contextOf(family, place);
+  for (const select::TuneRow &row : earlier.rows)
+    if (row.bucket < bucketCount && earlier.contexts[row.context] == own)
+      for (uint32_t arm = 0; arm < family.programs.size(); ++arm)
+        if (row.arm == armName(family.programs[arm]))
+          selector.learn(row.bucket, arm, {row.calls, row.microseconds, row.spread});
 }
 
 OnlineSelection::Decision OnlineSelection::choose(const Kind &kind, CallPlace place) {
@@ -147,13 +177,16 @@ void OnlineSelection::logChange(const Decision &decision, uint32_t before, const
     return source.programOf(family.programs[arm]) ? "program '" + std::string(nameOf(family.programs[arm])) + "'" + time
                                                   : std::string("NCCL") + time;
   };
-  log("GC3_TUNE: " + family.text + " from " + sizeText(bucket) + ": " + describe(now) + " instead of " +
-      describe(before));
+  log("GC3_TUNE: " + family.collective + " " + family.type + " from " + sizeText(bucket) + ": " + describe(now) +
+      " instead of " + describe(before));
 }
 
+/// Does not keep a selector that it needs, because digests must not depend on queries.
 uint32_t OnlineSelection::favouriteArm(const Kind &kind, CallPlace place) const {
-  const auto &selector = kind.family->selectors[static_cast<size_t>(place)];
-  return selector ? selector->favourite(kind.bucket) : kind.family->arms.fixed[kind.bucket];
+  if (const auto &selector = kind.family->selectors[static_cast<size_t>(place)])
+    return selector->favourite(kind.bucket);
+  select::Budget unused(0);
+  return makeSelector(*kind.family, place, unused)->favourite(kind.bucket);
 }
 
 uint32_t OnlineSelection::favourite(const Kind &kind, CallPlace place) const {
@@ -173,6 +206,11 @@ void OnlineSelection::exclude(uint32_t program) {
   }
 }
 
+/// Returns the name of a program in files of learned times.
+std::string OnlineSelection::armName(uint32_t number) const {
+  return source.programOf(number) ? nameOf(number) : "nccl";
+}
+
 const char *OnlineSelection::nameOf(uint32_t number) const {
   const Program *program = source.programOf(number);
   return program ? program->info().name()->c_str() : "NCCL";
@@ -185,6 +223,29 @@ uint64_t OnlineSelection::digest() const {
       if (selector)
         digest = select::mix(digest, selector->digest());
   return digest;
+}
+
+/// Adds what the selector of a family knows, as the last context of `own`.
+void OnlineSelection::addRows(select::TuneFile &own, const Family &family, CallPlace place) const {
+  const auto &selector = family.selectors[static_cast<size_t>(place)];
+  if (!selector)
+    return;
+  const int64_t now = std::time(nullptr);
+  own.contexts.push_back(contextOf(family, place));
+  for (uint32_t bucket = 0; bucket < bucketCount; ++bucket)
+    for (uint32_t arm = 0; arm < family.programs.size(); ++arm)
+      if (const auto [calls, median, spread] = selector->experience(bucket, arm); calls != 0 && median > 0)
+        own.rows.push_back({static_cast<uint32_t>(own.contexts.size() - 1), bucket, armName(family.programs[arm]),
+                            calls, median, spread, now});
+}
+
+select::TuneFile OnlineSelection::learned() const {
+  select::TuneFile all = earlier, own;
+  for (const auto &[key, family] : families)
+    for (const CallPlace place : {CallPlace::Apart, CallPlace::InPlace})
+      addRows(own, family, place);
+  select::mergeTuneFile(all, own);
+  return all;
 }
 
 OnlineSelection::Counters OnlineSelection::counters() const {

@@ -8,10 +8,13 @@
 #include "core/ArmSource.h"
 #include "core/TuneOptions.h"
 #include "select/Selector.h"
+#include "select/TuneFile.h"
 
 #include <array>
 #include <map>
-#include <utility>
+#include <memory>
+#include <string>
+#include <tuple>
 
 namespace gc3::core {
 
@@ -22,14 +25,22 @@ enum class CallPlace : uint8_t { Apart, InPlace };
 /// Whether calls of other communicators were in flight during the last timed call.
 enum class Traffic : uint8_t { Alone, Shared };
 
+/// What times of a communicator depend on, except its machine and its bundle.
+struct CommunicatorShape {
+  uint32_t ranks = 1, hosts = 1;
+};
+
 class OnlineSelection {
 public:
-  /// `source` must outlive this object.
-  OnlineSelection(ArmSource &source, const TuneOptions &options);
+  /// `source` must outlive this object. `earlier` is what earlier jobs have learned on this machine with the same
+  /// bundles, for communicators of any shape. It must be identical on all ranks.
+  OnlineSelection(ArmSource &source, const TuneOptions &options, const CommunicatorShape &shape = {},
+                  select::TuneFile earlier = {});
 
   /// Calls that have the same programs, datatype, operation and traffic.
   struct Family {
-    std::string text;                                           ///< for the log, such as "allreduce float sum"
+    std::string collective;                                     ///< such as "broadcast(root = 1)"
+    std::string type;                                           ///< datatype and operation, such as "float/sum"
     std::vector<uint32_t> programs;                             ///< numbers of the source
     select::Arms arms;                                          ///< in the order of `programs`
     std::array<std::unique_ptr<select::Selector>, 2> selectors; ///< by CallPlace; null: not needed yet
@@ -61,6 +72,9 @@ public:
   /// Returns the program of the next call that does not explore.
   uint32_t favourite(const Kind &kind, CallPlace place) const;
 
+  /// Returns what earlier jobs have learned, with the times of this job.
+  select::TuneFile learned() const;
+
   /// Removes a program that turned out not to run, because the ranks could not load it.
   void exclude(uint32_t program);
 
@@ -77,15 +91,22 @@ public:
 
 private:
   select::Selector &selectorOf(Family &family, CallPlace place);
+  std::unique_ptr<select::Selector> makeSelector(const Family &family, CallPlace place, select::Budget &budget) const;
+  select::TuneContext contextOf(const Family &family, CallPlace place) const;
+  void teach(select::Selector &selector, const Family &family, CallPlace place) const;
+  void addRows(select::TuneFile &own, const Family &family, CallPlace place) const;
+  std::string armName(uint32_t program) const;
   select::Arms armsOf(const CallArms &arms) const;
   uint32_t fixedFor(const std::vector<uint32_t> &programs, double bytes) const;
   void logChange(const Decision &decision, uint32_t before, const select::Selector &selector) const;
 
   ArmSource &source;
   const TuneOptions options;
+  const CommunicatorShape shape;
+  const select::TuneFile earlier;
   select::Budget budget;
-  /// By the text and the kind of calls: only calls by name can have programs of another shape.
-  std::map<std::pair<std::string, CallKind>, Family> families;
+  /// By collective, type and kind of calls: only calls by name can have programs of another shape.
+  std::map<std::tuple<std::string, std::string, CallKind>, Family> families;
   uint64_t calls = 0, explored = 0, changes = 0;
 };
 

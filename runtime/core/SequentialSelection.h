@@ -22,7 +22,9 @@ public:
   using Kind = OnlineSelection::Kind;
 
   /// `source` must outlive this object.
-  SequentialSelection(ArmSource &source, const TuneOptions &options) : selection(source, options) {}
+  SequentialSelection(ArmSource &source, const TuneOptions &options, const CommunicatorShape &shape,
+                      select::TuneFile earlier)
+      : selection(source, options, shape, std::move(earlier)) {}
 
   /// Returns the kind of a valid request. It has no family if the program is fixed, or the request is an error.
   Kind find(const Request &request);
@@ -37,6 +39,7 @@ public:
   /// Removes a program that turned out not to run.
   void exclude(uint32_t program) { selection.exclude(program); }
 
+  select::TuneFile learned() const { return selection.learned(); }
   uint64_t digest() const { return selection.digest(); }
   OnlineSelection::Counters counters() const { return selection.counters(); }
 

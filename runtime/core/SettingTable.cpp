@@ -36,6 +36,10 @@ constexpr std::array<SettingInfo, settingCount> settingTable{{
      "the time that online selection may spend on trying other programs after a size's first 50 calls, in percent of "
      "the time of all calls; 0 freezes the choices",
      "a number from 0 to 100", "2", Agreement::Value, Reader::All, "online.md#turn-it-on"},
+    {Setting::TuneFile, "GC3_TUNE_FILE",
+     "file of the times that online selection learns; a job begins with them, and adds its own at its end",
+     "a path; %b stands for the bundle's digest", "none; each job begins anew", Agreement::None, Reader::All,
+     "learned-times.md#what-a-job-does-with-the-file"},
     {Setting::Slots, "GC3_SLOTS",
      "number of FIFO slots of a connection on GPUs; if a program needs more, NCCL serves its calls",
      "numbers from 1 on" BY_PROTOCOL "4,LL:16", "the largest number that a program sharing the connection requests",

@@ -21,6 +21,7 @@ enum class Setting : uint8_t {
   Program,
   Tune,
   TuneBudget,
+  TuneFile,
   Slots,
   SlotBytes,
   Threads,

@@ -28,7 +28,7 @@ static Result<float> readBudget(const std::string &text) {
   return percent;
 }
 
-Result<TuneOptions> tuneOptions(const Settings &settings, gc3Tune_t tune, float budget) {
+Result<TuneOptions> tuneOptions(const Settings &settings, gc3Tune_t tune, float budget, const char *file) {
   if (tune < gc3TuneDefault || tune > gc3TuneOnlineSameBits)
     return Outcome{gc3InvalidArgument, "unknown tune " + std::to_string(static_cast<int>(tune))};
   if (!(budget <= 100))
@@ -39,7 +39,12 @@ Result<TuneOptions> tuneOptions(const Settings &settings, gc3Tune_t tune, float 
   if (budget == 0)
     if (Outcome outcome = readBudget(settings.text(Setting::TuneBudget)).moveTo(budget); !outcome.ok())
       return outcome;
-  return TuneOptions{tune >= gc3TuneOnline, tune == gc3TuneOnlineSameBits, std::max(budget, 0.0F) / 100};
+  TuneOptions options;
+  options.isOnline = tune >= gc3TuneOnline;
+  options.keepsBits = tune == gc3TuneOnlineSameBits;
+  options.explorable = std::max(budget, 0.0F) / 100;
+  options.file = file ? file : settings.text(Setting::TuneFile);
+  return options;
 }
 
 } // namespace gc3::core

@@ -12,10 +12,14 @@ struct TuneOptions {
   bool keepsBits = false;   ///< calls whose results are rounded keep their fixed program
   double explorable = 0.02; ///< exploration may cost this share of the time of all calls; 0: choices are frozen
   bool logsChanges = true;  ///< log changes of choices if GC3_DEBUG is INFO
+  std::string file;         ///< path of the file of learned times; empty: none
+
+  /// Returns whether the file gets what this job learns. A job with frozen choices only reads it.
+  bool savesTimes() const { return isOnline && explorable > 0 && !file.empty(); }
 };
 
-/// Returns the choices of a config's `tune` and `tuneBudget`, else those of GC3_TUNE and GC3_TUNE_BUDGET. Returns
-/// gc3InvalidArgument if a value is out of range.
-Result<TuneOptions> tuneOptions(const Settings &settings, gc3Tune_t tune, float budget);
+/// Returns the choices of a config's `tune`, `tuneBudget` and `tuneFile`, else those of GC3_TUNE, GC3_TUNE_BUDGET and
+/// GC3_TUNE_FILE. Returns gc3InvalidArgument if a value is out of range.
+Result<TuneOptions> tuneOptions(const Settings &settings, gc3Tune_t tune, float budget, const char *file);
 
 } // namespace gc3::core

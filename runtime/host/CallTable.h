@@ -3,6 +3,7 @@
 // Destroys a call that is no longer needed as soon as no rank can be in it.
 #pragma once
 
+#include "core/LearnedTimes.h"
 #include "core/OnlineSelection.h"
 #include "host/PreparedCall.h"
 #include "host/Random.h"
@@ -39,7 +40,10 @@ public:
                               std::span<const PreparedCall *const> entered, std::optional<uint32_t> program = {});
 
   /// Returns the online selection for this table's programs. This table must outlive it.
-  core::OnlineSelection makeOnline() { return {selection, options.tune}; }
+  core::OnlineSelection makeOnline() {
+    return {
+        selection, options.tune, {ranks, 1}, core::loadLearned(options.tune.file, core::hostMachine(), file.digest())};
+  }
 
   /// Returns a counter that increases each time that calls are dropped.
   uint64_t retirements() const { return retired.load(std::memory_order_acquire); }

@@ -258,10 +258,15 @@ typedef struct {
   float tuneBudget;     /**< percent of the time of all calls that online selection may spend on trying other programs,
                            after the first 50 calls of a size; negative: choices are frozen. Default:
                            GC3_TUNE_BUDGET, else 2 */
+  const char *tuneFile; /**< path of the file of the times that online selection learns; "%b" in it is replaced by the
+                           bundle's digest. Communicators begin with them.
+                           When the last rank is destroyed, they add their own, unless choices are frozen or a rank was
+                           aborted. A file that can't be used changes nothing but the log. Default: GC3_TUNE_FILE, else
+                           none */
 } gc3HostConfig_t;
 
 #define GC3_HOST_CONFIG_INITIALIZER                                                                                    \
-  { sizeof(gc3HostConfig_t), 0, 0, 0, 0, gc3OrderFair, 0, 0, 0, 0, 0, 0, 0, gc3TuneDefault, 0 }
+  { sizeof(gc3HostConfig_t), 0, 0, 0, 0, gc3OrderFair, 0, 0, 0, 0, 0, 0, 0, gc3TuneDefault, 0, 0 }
 
 /**
  * Creates `nranks` communicators of one group in this process; comms[r] is rank r. Free each with gc3CommDestroy.
@@ -315,14 +320,16 @@ typedef struct {
   const char *programs; /**< as in gc3HostConfig_t; must be identical on all ranks */
   gc3Tuner_t tuner;     /**< as in gc3HostConfig_t; all ranks must have one, or none */
   void *tunerData;
-  gc3Tune_t tune;   /**< as in gc3HostConfig_t; must be identical on all ranks, like tuneBudget */
-  float tuneBudget; /**< as in gc3HostConfig_t */
+  gc3Tune_t tune;       /**< as in gc3HostConfig_t; must be identical on all ranks, like tuneBudget */
+  float tuneBudget;     /**< as in gc3HostConfig_t */
+  const char *tuneFile; /**< as in gc3HostConfig_t. If ranks have read different contents, they begin without them. Rank
+                           0 saves */
 } gc3GpuConfig_t;
 
 #define GC3_GPU_CONFIG_INITIALIZER                                                                                     \
   {                                                                                                                    \
     sizeof(gc3GpuConfig_t), 0, 0, 0, 0, 0, 0, gc3LL128Default, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, 0, 0, 0, 0,          \
-        gc3TuneDefault, 0                                                                                              \
+        gc3TuneDefault, 0, 0                                                                                           \
   }
 
 /**
@@ -403,6 +410,16 @@ typedef struct {
 
 /** Fills `counters`; zeros without online selection. gc3InvalidArgument: null, or `size` not set. */
 GC3_API gc3Result_t gc3CommGetTuneCounters(gc3Comm_t comm, gc3TuneCounters_t *counters);
+
+/**
+ * Adds the times that online selection has learned so far to the file at `path`, which is created if necessary. If
+ * `path` is null, takes the path that was chosen when the communicator was created (tuneFile, GC3_TUNE_FILE). Call it
+ * on one rank. Other ranks may be in calls. Processes and communicators may save to one file at the same time. The file
+ * is replaced as a whole; after an error it has not changed. If it is for another machine or bundle, all it has is
+ * replaced. gc3InvalidArgument: `comm` is null. gc3InvalidUsage: there is no path, or the communicator has no online
+ * selection. gc3SystemError: the file cannot be read or replaced, or is no file of learned times.
+ */
+GC3_API gc3Result_t gc3CommSaveTuneFile(gc3Comm_t comm, const char *path);
 
 /* ---- Reductions that the application creates ---- */
 

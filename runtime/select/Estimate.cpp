@@ -71,7 +71,7 @@ void Estimate::update() {
     const bool isBelow = above == size || (below != UINT32_MAX && middle - sorted[below] <= sorted[above] - middle);
     distance = isBelow ? middle - sorted[below--] : sorted[above++] - middle;
   }
-  width = 1.4826F * distance;
+  width = deviationOfNormal * distance;
 }
 
 } // namespace gc3::select

@@ -11,6 +11,8 @@ namespace gc3::select {
 class Estimate {
 public:
   static constexpr uint32_t most = 15; ///< samples in the window
+  /// The standard deviation of normal noise / its median distance from the median.
+  static constexpr float deviationOfNormal = 1.4826F;
 
   enum class Verdict : uint8_t {
     Near,   ///< the sample is near the median

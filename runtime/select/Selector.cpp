@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace gc3::select {
 
@@ -54,8 +55,9 @@ Selector::Selector(const Arms &arms, Budget &commonBudget)
 
 Selector::Choice Selector::choose(uint32_t bucket) {
   Row &row = rows[bucket];
-  if (row.calls++ == 0)
-    refresh(bucket);
+  if (!std::exchange(row.hasBegun, true))
+    refresh(bucket); // near buckets may have learned since
+  ++row.calls;
   uint32_t chosen = row.favourite;
   if (const Prospect *candidate = budget.isFrozen() ? nullptr : findCandidate(bucket)) {
     chosen = candidate->arm;
@@ -63,8 +65,10 @@ Selector::Choice Selector::choose(uint32_t bucket) {
       budget.spend(static_cast<double>(candidate->cost));
   }
   ++pending[index(bucket, chosen)];
+  ++at(bucket, chosen).calls;
   note(bucket, chosen, 0);
   const uint32_t repeats = repeatsOf(row);
+  at(bucket, row.favourite).calls += repeats;
   row.calls += repeats;
   budget.addCall(static_cast<double>(repeats) * row.microseconds);
   return {chosen, repeats};
@@ -104,15 +108,31 @@ void Selector::note(uint32_t bucket, uint32_t arm, float microseconds) {
     history = (history ^ word) * 0x9e3779b97f4a7c15U, history ^= history >> 29;
 }
 
-void Selector::learn(uint32_t bucket, uint32_t number, uint64_t calls, float median, float spread) {
+void Selector::learn(uint32_t bucket, uint32_t number, const Experience &earlier) {
   constexpr uint64_t most = Estimate::most / 2; // less than a window, so that new samples soon count more
+  const auto [calls, median, spread] = earlier;
+  Row &row = rows[bucket];
   Arm &arm = at(bucket, number);
   if (!(median > 0) || !std::isfinite(median) || !arm.canRun())
     return;
-  for (uint64_t i = 0; i < std::min(calls, most); ++i) { // half of the samples have the distance `spread`
-    const float distance = i % 4 == 1 ? spread : i % 4 == 3 ? -spread : 0;
-    arm.estimate.add(logarithm(median) + distance, rows[bucket].noise + spread, UINT32_MAX);
+  for (const float value : {static_cast<float>(calls), median, spread})
+    note(bucket, number, value);
+  for (uint64_t i = 0; i < std::min(calls, most); ++i) { // samples with this median and this spread
+    const float distance = spread / Estimate::deviationOfNormal;
+    arm.estimate.add(logarithm(median) + (i == 0       ? 0
+                                          : i % 2 == 0 ? -distance
+                                                       : distance),
+                     row.noise + spread, UINT32_MAX);
   }
+  arm.calls = calls;
+  row.calls += static_cast<uint32_t>(std::min<uint64_t>(calls, firstCalls - std::min(row.calls, firstCalls)));
+  refresh(bucket);
+}
+
+Selector::Experience Selector::experience(uint32_t bucket, uint32_t number) const {
+  const Arm &arm = at(bucket, number);
+  const uint32_t samples = arm.estimate.count();
+  return {arm.calls, samples == 0 ? 0 : exponential(arm.estimate.median()), samples < 3 ? 0 : arm.estimate.spread()};
 }
 
 void Arms::exclude(uint32_t arm) {
@@ -272,15 +292,17 @@ Selector::Guess Selector::guessFromOthers(uint32_t bucket, uint32_t number, cons
   return {favourite.estimate.count() == 0 ? 0 : favourite.estimate.median() + doubtOfUnknown, doubtOfUnknown};
 }
 
-/// The favourite is the fixed arm until there are samples. Then it is an arm with samples.
+/// The favourite is the fixed arm until there are samples. Then it is an arm with samples. If choices are frozen, only
+/// samples of earlier jobs change it.
 void Selector::chooseFavourite(uint32_t bucket) {
   Row &row = rows[bucket];
+  const bool isFrozen = budget.isFrozen() && row.samples != 0;
   const auto rank = [&](uint32_t a) {
     const Arm &arm = at(bucket, a);
     return arm.estimate.count() == 0 ? std::numeric_limits<float>::infinity() : arm.next.time;
   };
   float best = rank(row.favourite) - leastGain / 2;
-  for (uint32_t a = 0; a < count; ++a)
+  for (uint32_t a = 0; a < count && !isFrozen; ++a)
     if (const float time = rank(a); time < best)
       best = time, row.favourite = a;
   row.microseconds = exponential(at(bucket, row.favourite).next.time);

@@ -41,8 +41,18 @@ public:
   /// Adds the time of a call, in microseconds, for which choose() has returned `arm`. Times can arrive late. If the
   /// time is not known, pass NaN. O(arms).
   void add(uint32_t bucket, uint32_t arm, float microseconds);
-  /// Adds what an earlier job has learned: the median and the relative spread of `calls` calls. Call before choose().
-  void learn(uint32_t bucket, uint32_t arm, uint64_t calls, float median, float spread);
+
+  /// What the calls of an arm in a bucket have shown.
+  struct Experience {
+    uint64_t calls = 0; ///< those of earlier jobs, too
+    float median = 0;   ///< of their times in microseconds; 0: no time is known
+    float spread = 0;   ///< robust standard deviation / median
+  };
+  /// Adds what earlier jobs have learned. Call before choose(), and once for each bucket and arm. Ignores it if the
+  /// median is not finite and above 0. O(arms).
+  void learn(uint32_t bucket, uint32_t arm, const Experience &earlier);
+  /// Returns what earlier jobs and this selector's calls have shown.
+  Experience experience(uint32_t bucket, uint32_t arm) const;
 
   /// Makes sure that choose() does not return an arm again, because it can't run.
   void exclude(uint32_t arm);
@@ -64,11 +74,13 @@ private:
     float predicted = 0; ///< NaN: unknown. Infinity: the arm can't run
     Guess next;          ///< of the arm's next time
     float hope = 0;      ///< of an arm with one sample: its optimistic time without that sample, which can be a spike
+    uint64_t calls = 0;
     uint32_t lastSample = 0; ///< number of the bucket's samples when its last one arrived
     bool canRun() const;
   };
   struct Row {
-    uint32_t calls = 0;
+    bool hasBegun = false; ///< choose() has been called
+    uint32_t calls = 0;    ///< those of earlier jobs, too, up to `firstCalls`
     uint32_t favourite = 0;
     uint32_t samples = 0, farSamples = 0;
     bool isSuspect = false; ///< the last sample was far from its arm's usual time

@@ -1,69 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes texts, and replaces files. ReadTuneText.cpp reads texts.
+// Writes and merges what was learned.
 #include "select/TuneFile.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
-#include <fcntl.h>
-#include <filesystem>
+#include <map>
 #include <numeric>
 #include <tuple>
-#include <unistd.h>
 
 namespace gc3::select {
 
 namespace {
-
-/// A temporary file next to the file that it replaces. It is removed unless it is renamed.
-class Replacement {
-public:
-  explicit Replacement(std::string file) : target(std::move(file)) {}
-  Replacement(const Replacement &) = delete;
-  Replacement &operator=(const Replacement &) = delete;
-  ~Replacement() {
-    if (descriptor >= 0)
-      close(descriptor);
-    if (!temporary.empty())
-      unlink(temporary.c_str());
-  }
-
-  /// Creates the temporary file. Returns false and sets errno after an error, like the other functions.
-  bool create() {
-    for (unsigned number = 0;; ++number) {
-      std::string name = target + "." + std::to_string(getpid()) + "." + std::to_string(number) + ".tmp";
-      descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (descriptor >= 0)
-        temporary = std::move(name);
-      if (descriptor >= 0 || errno != EEXIST)
-        return descriptor >= 0;
-    }
-  }
-
-  bool write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-      if (written < 0 && errno != EINTR)
-        return false;
-      bytes.remove_prefix(static_cast<size_t>(std::max<ssize_t>(written, 0)));
-    }
-    return fsync(descriptor) == 0;
-  }
-
-  bool commit() {
-    const bool isClosed = close(std::exchange(descriptor, -1)) == 0;
-    if (!isClosed || rename(temporary.c_str(), target.c_str()) != 0)
-      return false;
-    temporary.clear();
-    return true;
-  }
-
-private:
-  std::string target, temporary;
-  int descriptor = -1;
-};
 
 std::string number(float value) {
   char text[32];
@@ -111,16 +59,25 @@ std::string writeTuneText(const TuneFile &file) {
   return text;
 }
 
-std::string saveTuneFile(const std::string &path, const TuneFile &file) {
-  const std::string text = writeTuneText(file);
-  if (const TuneStatus status = readTuneText(text, path).outcome(); !status.ok())
-    return "cannot save what could not be read again: " + status.message;
-  std::error_code noTarget;
-  const std::filesystem::path target = std::filesystem::canonical(path, noTarget);
-  Replacement replacement(noTarget ? path : target.string());
-  if (!replacement.create() || !replacement.write(text) || !replacement.commit())
-    return "cannot write '" + path + "': " + std::strerror(errno);
-  return {};
+void mergeTuneFile(TuneFile &into, const TuneFile &more) {
+  std::map<TuneContext, uint32_t> contexts;
+  for (uint32_t i = 0; i < into.contexts.size(); ++i)
+    contexts.emplace(into.contexts[i], i);
+  std::map<std::tuple<uint32_t, uint32_t, std::string>, size_t> rows; // by context, bucket and arm
+  for (size_t i = 0; i < into.rows.size(); ++i)
+    rows.emplace(std::tuple(into.rows[i].context, into.rows[i].bucket, into.rows[i].arm), i);
+  for (TuneRow row : more.rows) {
+    const TuneContext &own = more.contexts[row.context];
+    const auto [context, isNewContext] = contexts.emplace(own, static_cast<uint32_t>(into.contexts.size()));
+    if (isNewContext)
+      into.contexts.push_back(own);
+    row.context = context->second;
+    const auto [place, isNew] = rows.emplace(std::tuple(row.context, row.bucket, row.arm), into.rows.size());
+    if (isNew)
+      into.rows.push_back(row);
+    else if (row.calls > into.rows[place->second].calls)
+      into.rows[place->second] = row;
+  }
 }
 
 std::string reasonToIgnore(const TuneFile &file, std::string_view machine, uint64_t bundle) {

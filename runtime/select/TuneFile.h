@@ -16,7 +16,7 @@ namespace gc3::select {
 /// What a choice depends on, except the size.
 struct TuneContext {
   std::string collective; ///< the form, such as "broadcast(root = 1)": printable ASCII
-  std::string type;       ///< class of datatypes: printable ASCII without blanks
+  std::string type;       ///< datatype and operation, such as "float/sum": printable ASCII without blanks
   bool inPlace = false;
   uint32_t ranks = 1;
   uint32_t hosts = 1; ///< at most `ranks`
@@ -79,6 +79,17 @@ TuneResult loadTuneFile(const std::string &path);
 /// a symbolic link, replaces its target. After an error, the file has not changed. Returns an error text, or an empty
 /// string.
 std::string saveTuneFile(const std::string &path, const TuneFile &file);
+
+/// Adds the rows of `more` to `into`, which is for the same machine and bundle. If both have a row for one context,
+/// bucket and arm, keeps the one with more calls; that of `into` if they are equal. So the order of additions does not
+/// matter, and a repeated addition changes nothing. `more` can have several rows for one context, bucket and arm.
+void mergeTuneFile(TuneFile &into, const TuneFile &more);
+
+/// Adds what was learned to the file at `path`, as mergeTuneFile() does, and replaces the file as saveTuneFile() does.
+/// If it is for another machine or bundle, replaces all it has. Threads and processes can add to one file at the same
+/// time: the file `path`.lock orders them. Returns an error text, or an empty string. It is an error if the file can't
+/// be read, or is no file of learned times.
+std::string addToTuneFile(const std::string &path, const TuneFile &learned);
 
 /// Returns why what the file holds is not valid for a machine and a bundle, or an empty string.
 std::string reasonToIgnore(const TuneFile &file, std::string_view machine, uint64_t bundle);

@@ -26,6 +26,7 @@ Sample sampleOf(Setting setting) {
   case Setting::Program: return {"ring", "tree"};
   case Setting::Tune: return {"off", "online"};
   case Setting::TuneBudget: return {"2", "0"};
+  case Setting::TuneFile: return {"a.txt", "b.txt"};
   case Setting::TunerTable: return {"a.txt", "b.txt"};
   case Setting::TunerTimes: return {"a", "b"};
   case Setting::Slots: return {"4,LL:16", "4,LL:17"};

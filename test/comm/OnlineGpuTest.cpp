@@ -3,8 +3,10 @@
 // call gives the right data.
 #include "ApiSupport.h"
 
+#include <filesystem>
 #include <map>
 #include <thread>
+#include <unistd.h>
 
 using namespace gc3;
 using namespace gc3::test;
@@ -162,6 +164,35 @@ TEST_F(OnlineGpu, CapturedCalls) {
   std::vector<Protocol> last = choices();
   last.erase(last.begin(), last.end() - 3);
   EXPECT_EQ(last, std::vector<Protocol>(3, Protocol::LL));
+}
+
+/// The second communicator begins with what the first one has learned. If it is frozen, it only reads the file.
+TEST_F(OnlineGpu, LearnedTimes) {
+  const std::string path = testing::TempDir() + "gc3-online-gpu-" + std::to_string(getpid());
+  gc3GpuConfig_t config = online();
+  config.tuneFile = path.c_str();
+  setTimes(100, 20, 60);
+  make(allReduces(), config);
+  callAll(240);
+  for (gc3Comm_t &comm : comms)
+    EXPECT_EQ(gc3CommDestroy(std::exchange(comm, nullptr)), gc3Success);
+  awaitThat([&] { return std::filesystem::exists(path); });
+  for (const float budget : {0.0F, -1.0F}) {
+    config.tuneBudget = budget;
+    prepare(rankCount);
+    ASSERT_EQ(init(config), gc3Success);
+    EXPECT_EQ(selected(), "ll");
+    choices();
+    chosen.clear();
+    callAll(1);
+    EXPECT_EQ(choices(), std::vector<Protocol>{Protocol::LL});
+    EXPECT_EQ(gc3CommSaveTuneFile(comms[1], nullptr), gc3Success) << gc3GetLastError(nullptr);
+    for (gc3Comm_t &comm : comms)
+      EXPECT_EQ(gc3CommDestroy(std::exchange(comm, nullptr)), gc3Success);
+  }
+  comms.clear();
+  std::filesystem::remove(path);
+  std::filesystem::remove(path + ".lock");
 }
 
 } // namespace

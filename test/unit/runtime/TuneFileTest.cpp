@@ -3,10 +3,13 @@
 #include "select/TuneFile.h"
 #include "CheckTuneFile.h"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace gc3::select;
 namespace fs = std::filesystem;
@@ -161,6 +164,80 @@ TEST(TuneFile, StaysAsItIsAfterAnError) {
   EXPECT_EQ(loadTuneFile(path).outcome().message, path + ": Is a directory");
   EXPECT_EQ(folder.entries(), 1u);
   EXPECT_EQ(loadTuneFile("/dev/zero").outcome().message, "/dev/zero: more than 64 MiB");
+}
+
+TEST(TuneFile, MergesRowsByTheNumberOfCalls) {
+  const TuneContext apart = sample().contexts[0], other{"allgather", "2B", false, 8, 2};
+  TuneFile one = sample();
+  // Fewer, as many and more calls; a new row; a new context, and one of its rows twice.
+  const TuneFile two{one.machine,
+                     one.bundle,
+                     {other, one.contexts[1], apart},
+                     {{1, 12, "ring", 59, 1, 1, 1},
+                      {1, 12, "nccl", 3, 1, 1, 1},
+                      {1, 2, "ring", 10, 1, 1, 1},
+                      {2, 62, "tree/LL", 1, 1, 1, 1},
+                      {0, 1, "ring", 1, 7, 1, 1},
+                      {0, 1, "ring", 2, 8, 1, 1}}};
+  TuneFile expected = sample();
+  expected.contexts.push_back(other);
+  expected.rows[3] = {1, 2, "ring", 10, 1, 1, 1};
+  expected.rows.push_back({0, 62, "tree/LL", 1, 1, 1, 1});
+  expected.rows.push_back({2, 1, "ring", 2, 8, 1, 1});
+  mergeTuneFile(one, two);
+  EXPECT_EQ(writeTuneText(one), writeTuneText(expected));
+  mergeTuneFile(one, sample());
+  mergeTuneFile(one, two);
+  EXPECT_EQ(writeTuneText(one), writeTuneText(expected));
+}
+
+TEST(TuneFile, AddsToAFileOfTheSameMachineAndBundle) {
+  const Folder folder;
+  const std::string path = folder.file("learned");
+  TuneFile ours = sample(), more = sample(), other = sample();
+  ours.rows.erase(ours.rows.begin());
+  EXPECT_EQ(addToTuneFile(path, ours), "");
+  EXPECT_EQ(writeTuneText(*loadTuneFile(path)), writeTuneText(ours));
+  more.rows.resize(1);
+  EXPECT_EQ(addToTuneFile(path, more), "");
+  EXPECT_EQ(writeTuneText(*loadTuneFile(path)), sampleText);
+  other.bundle = 1, other.rows.resize(1);
+  EXPECT_EQ(addToTuneFile(path, other), "");
+  EXPECT_EQ(writeTuneText(*loadTuneFile(path)), writeTuneText(other));
+  std::ofstream(path) << "notes of the user";
+  EXPECT_EQ(addToTuneFile(path, ours), "cannot replace what is no file of learned times: " + path +
+                                           ":1: the file does not begin with 'gc3-learned 1'");
+  EXPECT_EQ(fs::file_size(path), 17u);
+  EXPECT_EQ(folder.entries(), 2u); // the file and its lock
+}
+
+TEST(TuneFile, ThreadsAndProcessesLoseNothing) {
+  const Folder folder;
+  const std::string path = folder.file("learned");
+  constexpr uint32_t writers = 3, rows = 20;
+  const auto add = [&](uint32_t writer) {
+    bool isAdded = true;
+    for (uint32_t row = 0; row < rows; ++row) {
+      TuneFile one = sample();
+      one.rows = {{0, row, "arm" + std::to_string(writer), 1, 1, 0, 0}};
+      isAdded = addToTuneFile(path, one).empty() && isAdded;
+    }
+    return isAdded;
+  };
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(add(0) ? 0 : 1);
+  std::array<bool, writers> areAdded{};
+  std::vector<std::thread> threads;
+  for (uint32_t writer = 1; writer < writers; ++writer)
+    threads.emplace_back([&, writer] { areAdded[writer] = add(writer); });
+  for (std::thread &thread : threads)
+    thread.join();
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(areAdded[1] && areAdded[2]);
+  EXPECT_EQ(loadTuneFile(path)->rows.size(), writers * rows);
 }
 
 /// Texts that differ from a valid one in a few bytes are read or refused. The fuzzer checks the same property.

@@ -205,10 +205,70 @@ TEST(Selector, LearnsFromNearBuckets) {
 TEST(Selector, UsesWhatAnEarlierJobHasLearned) {
   Budget budget(0.02);
   Selector selector({1, 2, {100, 100}, {0}}, budget);
-  selector.learn(0, 0, 40, 300, 0.02F);
-  selector.learn(0, 1, 40, 100, 0.02F);
-  selector.learn(0, 1, 40, unknown, 0.02F); // ignored
+  selector.learn(0, 0, {40, 300, 0.02F});
+  selector.learn(0, 1, {40, 100, 0.02F});
+  selector.learn(0, 1, {40, unknown, 0.02F}); // ignored
+  EXPECT_EQ(selector.favourite(0), 1);
   EXPECT_EQ(selector.choose(0).arm, 1);
+  selector.add(0, 1, 100);
+  const Selector::Experience experience = selector.experience(0, 1);
+  EXPECT_EQ(experience.calls, 41);
+  EXPECT_NEAR(experience.median, 100, 0.1);
+  EXPECT_NEAR(experience.spread, 0.02, 0.01);
+  EXPECT_EQ(selector.experience(0, 0).calls, 40);
+}
+
+TEST(Selector, ExperienceCountsRepeatsAndNeedsATime) {
+  Budget budget(0.02);
+  Selector selector({1, 2, {1, 100}, {0}}, budget);
+  EXPECT_EQ(selector.experience(0, 0).median, 0);
+  uint64_t calls = 0;
+  for (int c = 0; c < 100; ++c) {
+    const Selector::Choice choice = selector.choose(0);
+    calls += 1 + choice.repeats;
+    selector.add(0, choice.arm, choice.arm == 0 ? 1 : 100);
+  }
+  EXPECT_GT(calls, 1000);
+  EXPECT_EQ(selector.experience(0, 0).calls + selector.experience(0, 1).calls, calls);
+}
+
+TEST(Selector, FrozenChoicesAreThoseThatWereLearned) {
+  Budget budget(0);
+  Selector selector({1, 2, {100, 100}, {0}}, budget);
+  selector.learn(0, 0, {40, 300, 0});
+  selector.learn(0, 1, {40, 100, 0});
+  for (int c = 0; c < 100; ++c) {
+    EXPECT_EQ(selector.choose(0).arm, 1);
+    selector.add(0, 1, 900);
+  }
+  EXPECT_EQ(selector.favourite(0), 1);
+}
+
+/// The budget does not limit the first calls of a bucket. They are the first ones of all jobs.
+TEST(Selector, CallsOfEarlierJobsCountAsFirstCalls) {
+  const auto exploredInAll = [](uint64_t callsOfFirst) {
+    Budget budget(0.02);
+    Selector selector({1, 3, {100, 125, 125}, {0}}, budget);
+    selector.learn(0, 0, {callsOfFirst, 100, 0.02F});
+    uint32_t explored = 0;
+    for (int c = 0; c < 10; ++c) {
+      const uint32_t arm = selector.choose(0).arm;
+      explored += arm != 0;
+      selector.add(0, arm, arm == 0 ? 100 : 200);
+    }
+    return explored;
+  };
+  EXPECT_GT(exploredInAll(10), 0);
+  EXPECT_EQ(exploredInAll(1000), 0);
+}
+
+TEST(Selector, TheDigestShowsWhatWasLearned) {
+  Budget one(0.02), two(0.02);
+  Selector first({1, 2, {100, 100}, {0}}, one), second({1, 2, {100, 100}, {0}}, two);
+  first.learn(0, 1, {40, 100, 0.02F});
+  EXPECT_NE(first.digest(), second.digest());
+  second.learn(0, 1, {40, 100, 0.02F});
+  EXPECT_EQ(first.digest(), second.digest());
 }
 
 TEST(Selector, MissingTimesChangeNothing) {
