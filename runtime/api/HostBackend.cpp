@@ -362,17 +362,12 @@ Outcome HostBackend::run(const Arrival &arrival) {
 Outcome HostBackend::saveTuneFile(const char *path) {
   if (!online)
     return Backend::saveTuneFile(path);
-  const std::string chosen = path ? path : options.call.tune.file;
-  if (chosen.empty())
-    return {gc3InvalidUsage, "there is no path: set GC3_TUNE_FILE or tuneFile, or pass one"};
-  return core::saveLearned(chosen, online->learned());
+  return core::saveLearned(options.call.tune, path, online->learned());
 }
 
 void HostBackend::leave(bool aborts) {
-  if (aborts || --rest != 0 || !options.call.tune.savesTimes())
-    return;
-  if (Outcome outcome = saveTuneFile(nullptr); !outcome.ok())
-    core::log("GC3_TUNE_FILE: " + outcome.text);
+  if (!aborts && --rest == 0 && online)
+    core::saveLearnedAtEnd(options.call.tune, online->learned());
 }
 
 Outcome HostBackend::complete(const Arrival &arrival) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/LoopbackBackend.h"
 
+#include "core/LearnedTimes.h"
+
 #include <algorithm>
 #include <chrono>
 #include <system_error>
@@ -31,7 +33,7 @@ PeriodicThread::~PeriodicThread() {
 core::Result<std::shared_ptr<Backend>> LoopbackBackend::make(const cuda::Cuda &cuda,
                                                              std::shared_ptr<const bundle::BundleFile> file,
                                                              uint32_t rankCount, const cuda::Options &options) {
-  std::shared_ptr<LoopbackBackend> made(new LoopbackBackend(std::move(file), rankCount));
+  std::shared_ptr<LoopbackBackend> made(new LoopbackBackend(std::move(file), rankCount, options.tune));
   const Outcome outcome = cuda::LoopbackWorld::make(cuda, *made->file, rankCount, options).moveTo(made->world);
   if (!outcome.ok())
     return outcome;
@@ -59,6 +61,19 @@ Outcome LoopbackBackend::complete(const Arrival &arrival) {
 
 core::Result<const char *> LoopbackBackend::select(const core::Request &request) {
   return world->select(request);
+}
+
+core::OnlineSelection::Counters LoopbackBackend::tuneCounters() {
+  return world->isOnline() ? world->tuneCounters() : core::OnlineSelection::Counters{};
+}
+
+Outcome LoopbackBackend::saveTuneFile(const char *path) {
+  return world->isOnline() ? core::saveLearned(tune, path, world->learned()) : Backend::saveTuneFile(path);
+}
+
+void LoopbackBackend::leave(bool aborts) {
+  if (!aborts && --rest == 0 && world->isOnline())
+    core::saveLearnedAtEnd(tune, world->learned());
 }
 
 Outcome LoopbackBackend::asyncError() {

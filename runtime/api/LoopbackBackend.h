@@ -5,6 +5,7 @@
 #include "api/Backend.h"
 #include "cuda/LoopbackWorld.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -43,13 +44,19 @@ public:
   core::Outcome complete(const Arrival &arrival) override;
   core::Result<const char *> select(const core::Request &request) override;
   core::Outcome asyncError() override;
+  core::OnlineSelection::Counters tuneCounters() override;
+  core::Outcome saveTuneFile(const char *path) override;
+  /// After the last rank has left, saves what online selection has learned. Not if a rank was aborted.
+  void leave(bool aborts) override;
 
 private:
-  LoopbackBackend(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t count)
-      : file(std::move(bundle)), rankCount(count) {}
+  LoopbackBackend(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t count, const core::TuneOptions &options)
+      : file(std::move(bundle)), rankCount(count), tune(options), rest(count) {}
 
   const std::shared_ptr<const bundle::BundleFile> file;
   const uint32_t rankCount;
+  const core::TuneOptions tune;
+  std::atomic<uint32_t> rest; ///< ranks that are not destroyed; aborted ranks count
   std::unique_ptr<cuda::LoopbackWorld> world;
   PeriodicThread watcher; ///< runs only if there is a timeout; declared last, so that it ends first
 };

@@ -212,9 +212,7 @@ static uint32_t countHosts(std::span<const RankInfo> infos) {
 /// Loads what earlier jobs have learned. The ranks begin without it if they have loaded different contents. Returns an
 /// error only if the gather fails.
 Outcome GpuRank::loadEarlier(select::TuneFile &earlier) {
-  const cuda::DeviceLimits &limits = runner.limits();
-  const std::string machine = "GPUs of sm_" + std::to_string(limits.architecture) + " with " +
-                              std::to_string(limits.multiprocessors) + " multiprocessors";
+  const std::string machine = runner.limits().machine();
   const uint64_t bundles = ProgramTable::digest(setup.files);
   earlier = core::loadLearned(setup.options.tune.file, machine, bundles);
   const std::string text = select::writeTuneText(earlier);

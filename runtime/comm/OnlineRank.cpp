@@ -2,7 +2,6 @@
 #include "comm/OnlineRank.h"
 
 #include "core/LearnedTimes.h"
-#include "core/Log.h"
 
 namespace gc3::comm {
 
@@ -123,21 +122,18 @@ core::OnlineSelection::Counters OnlineRank::counters() {
   return selection.counters();
 }
 
+select::TuneFile OnlineRank::learned() {
+  std::lock_guard lock(mutex);
+  return selection.learned();
+}
+
 Outcome OnlineRank::save(const char *path) {
-  const std::string chosen = path ? path : options.file;
-  if (chosen.empty())
-    return {gc3InvalidUsage, "there is no path: set GC3_TUNE_FILE or tuneFile, or pass one"};
-  std::unique_lock lock(mutex);
-  const select::TuneFile learned = selection.learned();
-  lock.unlock();
-  return core::saveLearned(chosen, learned);
+  return core::saveLearned(options, path, learned());
 }
 
 void OnlineRank::saveAtEnd() {
-  if (rank != 0 || !options.savesTimes())
-    return;
-  if (const Outcome outcome = save(nullptr); !outcome.ok())
-    core::logOnce("GC3_TUNE_FILE: " + outcome.text);
+  if (rank == 0)
+    core::saveLearnedAtEnd(options, learned());
 }
 
 } // namespace gc3::comm

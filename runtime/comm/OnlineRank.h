@@ -64,6 +64,7 @@ public:
   void saveAtEnd();
 
 private:
+  select::TuneFile learned();
   void beginExchange();
   bool readTimes(select::Message &message);
 

@@ -64,12 +64,21 @@ select::TuneFile loadLearned(const std::string &name, const std::string &machine
   return std::move(*file);
 }
 
-Outcome saveLearned(const std::string &name, const select::TuneFile &learned) {
-  const std::string path = pathOf(name, learned.bundle);
+Outcome saveLearned(const TuneOptions &options, const char *chosen, const select::TuneFile &learned) {
+  const std::string path = pathOf(chosen ? chosen : options.file, learned.bundle);
+  if (path.empty())
+    return {gc3InvalidUsage, "there is no path: set GC3_TUNE_FILE or tuneFile, or pass one"};
   if (std::string problem = select::addToTuneFile(path, learned); !problem.empty())
     return {gc3SystemError, problem};
   logCount("saved", path, learned);
   return {};
+}
+
+void saveLearnedAtEnd(const TuneOptions &options, const select::TuneFile &learned) {
+  if (!options.savesTimes())
+    return;
+  if (const Outcome outcome = saveLearned(options, nullptr, learned); !outcome.ok())
+    log(prefix + outcome.text);
 }
 
 } // namespace gc3::core

@@ -3,7 +3,7 @@
 // Only log lines tell about a file that can't be used; the job runs without it.
 #pragma once
 
-#include "core/Result.h"
+#include "core/TuneOptions.h"
 #include "select/TuneFile.h"
 
 namespace gc3::core {
@@ -17,7 +17,10 @@ std::string hostMachine();
 /// bundle. In the last two cases, logs why once.
 select::TuneFile loadLearned(const std::string &name, const std::string &machine, uint64_t bundle);
 
-/// Adds what was learned to the file `name`; see select::addToTuneFile. gc3SystemError: it can't be replaced.
-Outcome saveLearned(const std::string &name, const select::TuneFile &learned);
+/// Adds what was learned to the file at `path`; null: the file of the options. gc3InvalidUsage: there is no path.
+/// gc3SystemError: the file can't be replaced; see select::addToTuneFile.
+Outcome saveLearned(const TuneOptions &options, const char *path, const select::TuneFile &learned);
+/// Saves at the end of a communicator, if the options say so. Only logs an error.
+void saveLearnedAtEnd(const TuneOptions &options, const select::TuneFile &learned);
 
 } // namespace gc3::core

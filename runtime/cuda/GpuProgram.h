@@ -20,6 +20,10 @@ struct DeviceLimits {
   uint32_t architecture = 0; ///< 90 means sm_90
 
   static core::Result<DeviceLimits> find(const Cuda &cuda);
+  /// Describes the GPU for the file of learned times.
+  std::string machine() const {
+    return "sm_" + std::to_string(architecture) + ", " + std::to_string(multiprocessors) + " multiprocessors";
+  }
 };
 
 inline constexpr uint32_t fewestThreads = 32;

@@ -3,6 +3,7 @@
 // all ranks run a call in one launch, so no rank is in the next program while another rank is in the previous one.
 #include "cuda/LoopbackWorld.h"
 
+#include "core/LearnedTimes.h"
 #include "core/Log.h"
 
 #include <thread>
@@ -25,12 +26,22 @@ core::Result<std::unique_ptr<LoopbackWorld>> LoopbackWorld::make(const Cuda &cud
   std::unique_ptr<LoopbackWorld> made(new LoopbackWorld(cuda, file, ranks, options, std::move(*choice)));
   if (Outcome outcome = made->runner.prepare(); !outcome.ok())
     return outcome;
+  if (Outcome outcome = made->startOnline(file); !outcome.ok())
+    return outcome;
   if (options.trace)
     made->recorder.emplace(cuda, *options.trace, core::RankRange{0, ranks});
   if (made->recorder)
     if (Outcome outcome = made->recorder->readClock(made->runner.stream()); !outcome.ok())
       return outcome;
   return made;
+}
+
+Outcome LoopbackWorld::startOnline(const bundle::BundleFile &file) {
+  if (!options.tune.isOnline)
+    return {};
+  const std::string machine = "one GPU: " + runner.limits().machine();
+  online.emplace(cuda, selection, options.tune, ranks, core::loadLearned(options.tune.file, machine, file.digest()));
+  return online->prepare();
 }
 
 /// Returns the slot sizes of a program's connections, which are all on this GPU.
@@ -148,11 +159,8 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
     return outcome;
   if (core::isEmpty(requests[0]))
     return {};
-  const core::Result<const GpuProgram *> program = find(requests[0], capture != 0);
-  if (!program.ok())
-    return program.outcome();
   Runner::Plan plan;
-  if (Outcome outcome = runner.plan(**program, requests, capture, plan); !outcome.ok() || requests[0].count == 0)
+  if (Outcome outcome = planCall(requests, capture, plan); !outcome.ok() || requests[0].count == 0)
     return outcome;
   if (!recorder)
     return runner.enqueue(plan, stream);
@@ -161,10 +169,55 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   return recorder->enqueue(runner, plan, stream);
 }
 
+Outcome LoopbackWorld::planCall(std::span<const Request> requests, uint64_t capture, Runner::Plan &plan) {
+  if (online)
+    if (const OnlineLaunches::Kind kind = online->find(requests[0]); kind.family) {
+      if (planOnline(kind, requests, capture, plan).ok())
+        return {};
+      plan = {};
+    }
+  const core::Result<const GpuProgram *> program = find(requests[0], capture != 0);
+  return program.ok() ? runner.plan(**program, requests, capture, plan) : program.outcome();
+}
+
+/// Plans the call of the chosen program. If this fails, because the program can't be loaded or can't run a call of this
+/// size, the fixed program runs the call, which then has no time. A captured call can have only a program that is
+/// loaded.
+Outcome LoopbackWorld::planOnline(const OnlineLaunches::Kind &kind, std::span<const Request> requests, uint64_t capture,
+                                  Runner::Plan &plan) {
+  const uint32_t number = capture != 0 ? online->favourite(kind) : online->choose(kind, requests);
+  const core::LoadedProgram &chosen = selection.use(number);
+  const GpuProgram *program = runner.find(chosen);
+  if (!program && capture != 0)
+    return {gc3InvalidUsage, "it is not loaded"};
+  if (!program)
+    if (Outcome outcome = load(chosen).moveTo(program); !outcome.ok()) {
+      online->exclude(number);
+      return outcome;
+    }
+  Outcome outcome = runner.plan(*program, requests, capture, plan);
+  if (outcome.ok() && capture == 0 && online->timed())
+    plan.times = &online->times(), plan.number = *online->timed();
+  return outcome;
+}
+
+core::OnlineSelection::Counters LoopbackWorld::tuneCounters() {
+  std::lock_guard lock(mutex);
+  return online->counters();
+}
+
+select::TuneFile LoopbackWorld::learned() {
+  std::lock_guard lock(mutex);
+  return online->learned();
+}
+
 core::Result<const char *> LoopbackWorld::select(const Request &request) {
   std::lock_guard lock(mutex);
   if (Outcome outcome = runner.failure(); !outcome.ok())
     return outcome;
+  if (online)
+    if (const OnlineLaunches::Kind kind = online->find(request); kind.family)
+      return selection.use(online->favourite(kind)).program->info().name()->c_str();
   const core::Result<const core::LoadedProgram *> chosen = selection.select(request);
   if (!chosen.ok())
     return chosen.outcome();

@@ -4,6 +4,7 @@
 // share FIFOs.
 #pragma once
 
+#include "cuda/OnlineLaunches.h"
 #include "cuda/Options.h"
 #include "cuda/Recorder.h"
 #include "cuda/Runner.h"
@@ -32,6 +33,12 @@ public:
   /// Returns the name of the program that would serve a call with this request.
   core::Result<const char *> select(const core::Request &request);
 
+  /// Returns whether online selection chooses programs.
+  bool isOnline() const { return online.has_value(); }
+  /// Return what online selection has done and learned; requires isOnline().
+  core::OnlineSelection::Counters tuneCounters();
+  select::TuneFile learned();
+
   /// Checks the running kernels if there is a timeout, and stops a kernel that exceeds it. Returns an error if a call
   /// was stopped or has failed. The world is then unusable, because connections can be in the middle of messages.
   core::Outcome watch(Watchdog::Clock::time_point now);
@@ -45,6 +52,10 @@ private:
         selection(file, rankCount, chosen.allowUnproven, std::move(choice)),
         runner(cuda, chosen.timeoutMs, chosen.mixesGraphs) {}
   core::Outcome put(std::span<const core::Request> requests, Stream stream);
+  core::Outcome startOnline(const bundle::BundleFile &file);
+  core::Outcome planCall(std::span<const core::Request> requests, uint64_t capture, Runner::Plan &plan);
+  core::Outcome planOnline(const OnlineLaunches::Kind &kind, std::span<const core::Request> requests, uint64_t capture,
+                           Runner::Plan &plan);
   core::Result<const GpuProgram *> find(const core::Request &request, bool captured);
   core::Result<const GpuProgram *> load(const core::LoadedProgram &chosen);
   core::Result<DeviceMemory> reserveFifos(const plan::ConnectionPool &pool, const std::string &name);
@@ -56,6 +67,7 @@ private:
   core::Selection selection;
   std::vector<DeviceMemory> fifos; ///< FIFO slots of each loaded program
   Runner runner;
+  std::optional<OnlineLaunches> online;
   std::optional<Recorder> recorder; ///< declared last, so that it is destroyed first, while its programs exist
 };
 

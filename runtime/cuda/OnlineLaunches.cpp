@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/OnlineLaunches.h"
+
+#include <algorithm>
+
+namespace gc3::cuda {
+
+core::Outcome OnlineLaunches::prepare() {
+  return options.explorable > 0 ? callTimes.prepare(mostPending) : core::Outcome{};
+}
+
+/// Adds the times that are known. Calls end in their order. If a call has not ended, it has no time when too many later
+/// calls are enqueued.
+void OnlineLaunches::collect() {
+  while (!pending.empty()) {
+    const Pending &first = pending.front();
+    const std::optional<float> time = callTimes.find(first.number);
+    if (!time && pending.size() < mostPending)
+      return;
+    selection.add(first.call, time.value_or(select::noTime), first.isInPlace);
+    callTimes.forget(first.number + 1);
+    pending.pop_front();
+  }
+}
+
+uint32_t OnlineLaunches::choose(const Kind &kind, std::span<const core::Request> requests) {
+  collect();
+  const select::Call call = selection.choose(kind);
+  const uint64_t number = calls++;
+  timedCall = std::nullopt;
+  if (call.isTimed && options.explorable > 0) {
+    bool isInPlace = false;
+    for (uint32_t rank = 0; rank < requests.size(); ++rank)
+      isInPlace |= core::isInPlace(requests[rank], rank);
+    pending.push_back({number, call, isInPlace});
+    timedCall = number;
+  }
+  return selection.programOf(call);
+}
+
+} // namespace gc3::cuda

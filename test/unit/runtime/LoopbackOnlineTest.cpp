@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests online selection on ranks that share a GPU: choices change, and every call gives the right data.
+#include "LoopbackSupport.h"
+#include "Programs.h"
+
+using namespace gc3;
+using namespace gc3::test;
+using kernel::Protocol;
+
+namespace {
+
+constexpr uint32_t ranks = 3;
+
+class LoopbackOnline : public testing::Test {
+protected:
+  LoopbackOnline() {
+    fake.duration = [this](const cuda::Launch &launch) {
+      for (const Protocol protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128})
+        if (launch.kernel == FakeCuda::table().interpreter(core::ElementType::Float, protocol))
+          return microseconds[static_cast<size_t>(protocol)];
+      return 1000.0;
+    };
+  }
+
+  static std::vector<ProgramSpec> allReduces() {
+    std::vector<ProgramSpec> specs{ringAllReduce(ranks, true), ringAllReduce(ranks, true), plainRingAllReduce(ranks)};
+    specs[0].name = "simple", specs[1].name = "ll", specs[2].name = "ll128";
+    specs[1].protocol = static_cast<uint8_t>(Protocol::LL), specs[2].protocol = static_cast<uint8_t>(Protocol::LL128);
+    return specs;
+  }
+  static cuda::Options online() {
+    cuda::Options options = smallOptions();
+    options.tune.isOnline = true;
+    return options;
+  }
+  /// Returns the requests of a call of the collective.
+  static std::vector<core::Request> requestsOf(const Loopback::Buffers &buffers) {
+    std::vector<core::Request> requests = buffers.requests;
+    for (core::Request &request : requests)
+      request.kind = core::CallKind::Standard, request.name = "allreduce";
+    return requests;
+  }
+  /// Makes calls, every third one in place. Returns the first problem; empty if all data are right.
+  std::string call(Loopback &world, int calls) {
+    for (int number = 0; number < calls; ++number) {
+      const Trial trial = world.trial({.count = 7, .inPlace = number % 3 == 0});
+      const Loopback::Buffers buffers(fake, trial);
+      if (const core::Outcome outcome = world.world->call(requestsOf(buffers), nullptr); !outcome.ok())
+        return outcome.text;
+      if (!fake.isIdle(nullptr))
+        return "stuck";
+      if (const std::string problem = buffers.compare(); !problem.empty())
+        return problem;
+    }
+    return {};
+  }
+  std::string selected(Loopback &world) {
+    const Trial trial = world.trial({.count = 7});
+    const Loopback::Buffers buffers(fake, trial);
+    return *world.world->select(requestsOf(buffers)[0]);
+  }
+
+  FakeCuda fake;
+  std::array<double, 3> microseconds{100, 20, 60}; ///< by protocol
+};
+
+TEST_F(LoopbackOnline, FollowsTheTimes) {
+  Loopback world(allReduces(), online());
+  EXPECT_EQ(selected(world), "simple");
+  EXPECT_EQ(call(world, 100), "");
+  EXPECT_EQ(selected(world), "ll");
+  microseconds = {100, 300, 60};
+  EXPECT_EQ(call(world, 100), "");
+  EXPECT_EQ(selected(world), "ll128");
+  const core::OnlineSelection::Counters counters = world.world->tuneCounters();
+  EXPECT_GE(counters.calls, 200U) << "counts the next calls that need no choice, too";
+  EXPECT_GE(counters.changes, 2U);
+}
+
+/// A captured call keeps its choice, and is not measured.
+TEST_F(LoopbackOnline, CapturedCalls) {
+  Loopback world(allReduces(), online());
+  EXPECT_EQ(call(world, 100), "");
+  const Trial trial = world.trial({.count = 7});
+  Loopback::Buffers buffers(fake, trial);
+  const uint64_t launches = fake.launches, calls = world.world->tuneCounters().calls;
+  fake.captured = true;
+  EXPECT_TRUE(world.world->call(requestsOf(buffers), nullptr).ok());
+  fake.captured = false;
+  microseconds = {10, 300, 300};
+  for (int replay = 0; replay < 3; ++replay) {
+    buffers.fill();
+    fake.replay();
+    EXPECT_TRUE(fake.isIdle(nullptr));
+    EXPECT_EQ(buffers.compare(), "");
+  }
+  EXPECT_EQ(fake.launches, launches + 3);
+  EXPECT_EQ(world.world->tuneCounters().calls, calls);
+  EXPECT_EQ(selected(world), "ll");
+}
+
+/// There is memory for the first program only.
+TEST_F(LoopbackOnline, ProgramsThatCannotBeLoadedAreExcluded) {
+  cuda::Options options = online();
+  options.timeoutMs = 10000; // each program then has words for the watchdog, in pinned memory
+  Loopback watched(allReduces(), options);
+  EXPECT_EQ(call(watched, 1), "");
+  fake.failFunction = {"CUDA allocatePinned", -1};
+  EXPECT_EQ(call(watched, 100), "");
+  EXPECT_EQ(selected(watched), "simple");
+  EXPECT_EQ(watched.world->tuneCounters().explored, 2U) << "one call for each program that can't be loaded";
+}
+
+/// Frozen choices are the fixed ones, and no call is measured.
+TEST_F(LoopbackOnline, FrozenChoices) {
+  cuda::Options options = online();
+  options.tune.explorable = 0;
+  fake.failFunction = {"CUDA createTimedEvent", -1};
+  Loopback world(allReduces(), options);
+  EXPECT_EQ(call(world, 60), "");
+  EXPECT_EQ(selected(world), "simple");
+  EXPECT_EQ(world.world->tuneCounters().explored, 0U);
+}
+
+} // namespace
