@@ -65,6 +65,8 @@ select::TuneFile loadLearned(const std::string &name, const std::string &machine
 }
 
 Outcome saveLearned(const std::string &name, const select::TuneFile &learned) {
+  if (learned.rows.empty())
+    return {}; // keeps what another bundle's jobs have learned
   const std::string path = pathOf(name, learned.bundle);
   if (std::string problem = select::addToTuneFile(path, learned); !problem.empty())
     return {gc3SystemError, problem};

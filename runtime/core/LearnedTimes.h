@@ -17,7 +17,8 @@ std::string hostMachine();
 /// bundle. In the last two cases, logs why once.
 select::TuneFile loadLearned(const std::string &name, const std::string &machine, uint64_t bundle);
 
-/// Adds what was learned to the file `name`; see select::addToTuneFile. gc3SystemError: it can't be replaced.
+/// Adds what was learned to the file `name`, unless it is nothing; see select::addToTuneFile. gc3SystemError: it can't
+/// be replaced.
 Outcome saveLearned(const std::string &name, const select::TuneFile &learned);
 
 } // namespace gc3::core
