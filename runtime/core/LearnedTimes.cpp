@@ -68,6 +68,8 @@ Outcome saveLearned(const TuneOptions &options, const char *chosen, const select
   const std::string path = pathOf(chosen ? chosen : options.file, learned.bundle);
   if (path.empty())
     return {gc3InvalidUsage, "there is no path: set GC3_TUNE_FILE or tuneFile, or pass one"};
+  if (learned.rows.empty())
+    return {}; // keeps what another bundle's jobs have learned
   if (std::string problem = select::addToTuneFile(path, learned); !problem.empty())
     return {gc3SystemError, problem};
   logCount("saved", path, learned);

@@ -17,7 +17,8 @@ std::string hostMachine();
 /// bundle. In the last two cases, logs why once.
 select::TuneFile loadLearned(const std::string &name, const std::string &machine, uint64_t bundle);
 
-/// Adds what was learned to the file at `path`; null: the file of the options. gc3InvalidUsage: there is no path.
+/// Adds what was learned to the file at `path`; null: the file of the options. Does nothing if nothing
+/// was learned. gc3InvalidUsage: there is no path.
 /// gc3SystemError: the file can't be replaced; see select::addToTuneFile.
 Outcome saveLearned(const TuneOptions &options, const char *path, const select::TuneFile &learned);
 /// Saves at the end of a communicator, if the options say so. Only logs an error.

@@ -146,16 +146,17 @@ void Candidates::add(Job &job) {
 
 /// Drops candidates that are equal to an earlier one, as for values of a knob that a program does not use.
 void Candidates::dropEqual() {
-  llvm::StringMap<std::string> nameOfProgram;
+  llvm::StringMap<uint32_t> numberOfProgram;
   std::vector<Candidate> different;
   for (Candidate &each : candidates) {
     const ir::Program nameless = renamed(each.program, "", 0, ir::ProgramInfo::NoLimit);
     const std::string bytes = emit::writeBundle({{&nameless, 0, 0, false}}, "");
-    const auto [same, isNew] = nameOfProgram.try_emplace(bytes, each.name);
+    const auto [same, isNew] = numberOfProgram.try_emplace(bytes, static_cast<uint32_t>(different.size()));
+    numbers.push_back(same->second);
     if (isNew)
       different.push_back(std::move(each));
     else
-      droppedOnes.push_back({each.name, "it is the same program as '" + same->second + "'", true});
+      droppedOnes.push_back({each.name, "it is the same program as '" + different[same->second].name + "'", true});
   }
   candidates = std::move(different);
 }

@@ -36,6 +36,8 @@ public:
   std::string compile(const topology::Topology *topology);
 
   const std::vector<Candidate> &all() const { return candidates; }
+  /// Returns the number in all() of a program of the inputs, which are counted in their order.
+  uint32_t numberOf(uint32_t program) const { return numbers[program]; }
   const std::vector<Dropped> &dropped() const { return droppedOnes; }
   /// The files that the compilations have read, perhaps several times each.
   const std::vector<std::string> &filesRead() const { return files; }
@@ -70,6 +72,7 @@ private:
   const CommandLine &line;
   std::vector<Job> jobs;
   std::vector<Candidate> candidates;
+  std::vector<uint32_t> numbers; ///< by program of the inputs: of the candidate that equals it
   std::vector<Dropped> droppedOnes;
   std::vector<std::string> files;
   std::vector<std::string> usedParams; ///< of the command line; perhaps several times each

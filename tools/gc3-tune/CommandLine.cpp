@@ -7,6 +7,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
+#include <memory>
 #include <set>
 
 namespace gc3::tune {
@@ -84,6 +85,12 @@ struct Table {
   cl::opt<std::string> report{"report",
                               cl::desc("Write a web page with plots of times and speed-ups; - is standard output"),
                               cl::value_desc("file"), cl::cat(output)};
+  cl::opt<std::string> fromLog{"from-log",
+                               cl::desc("FILES is one bundle: choose the ranges of its programs by the times in this "
+                                        "file of GC3_TUNE_FILE"),
+                               cl::value_desc("file"), cl::cat(online)};
+  cl::opt<std::string> show{"show", cl::desc("Print a file of GC3_TUNE_FILE as a table, and end"), cl::value_desc("file"),
+                            cl::cat(online)};
   cl::opt<std::string> replay{"replay",
                               cl::desc("Run the runtime's selector over the times in this JSON file, and print its "
                                        "choices as JSON; - is standard input"),
@@ -147,6 +154,10 @@ bool readTiming(const std::string &text, Timing &timing) {
   return true;
 }
 
+std::string spelled(const cl::Option &option) {
+  return (option.ArgStr.size() > 1 ? "--" : "-") + option.ArgStr.str();
+}
+
 bool checkNumbers(const Table &table) {
   const std::pair<const cl::opt<unsigned> *, unsigned> least[] = {{&table.mostCandidates, 1},
                                                                   {&table.maxThreadBlocks, 1},
@@ -155,8 +166,7 @@ bool checkNumbers(const Table &table) {
                                                                   {&table.most, 1}};
   for (const auto &[option, smallest] : least)
     if (*option < smallest)
-      return reject((option->ArgStr.size() > 1 ? "--" : "-") + option->ArgStr.str() + " must be at least " +
-                    std::to_string(smallest));
+      return reject(spelled(*option) + " must be at least " + std::to_string(smallest));
   if (table.most > 64)
     return reject("--programs must be at most 64");
   return true;
@@ -170,11 +180,30 @@ bool checkFiles(const Table &table) {
   return true;
 }
 
-bool checkReplay(const Table &table) {
+bool checkAlone(const Table &table, const cl::Option &option) {
   if (!table.inputs.empty() || !table.bundle.empty() || !table.topology.empty() || !table.measure.empty())
-    return reject("--replay takes no programs, topology or output");
+    return reject(spelled(option) + " takes no programs, topology or output");
+  return true;
+}
+
+bool checkReplay(const Table &table) {
+  if (!checkAlone(table, table.replay))
+    return false;
   if (table.ranks < 1 || table.ranks > 1024)
     return reject("--ranks must be 1 to 1024");
+  return true;
+}
+
+/// Checks options that have no effect if times are learned.
+bool checkFromLog(const Table &table) {
+  if (table.inputs.size() != 1)
+    return reject("--from-log takes one bundle");
+  for (const cl::Option *option : std::initializer_list<const cl::Option *>{
+           std::addressof(table.defines), std::addressof(table.includes), std::addressof(table.synthesize),
+           &table.topology, &table.measure, &table.rounds, &table.baseline, &table.minBytes, &table.maxBytes,
+           &table.factor, &table.type})
+    if (option->getNumOccurrences() != 0)
+      return reject(spelled(*option) + " has no effect with --from-log");
   return true;
 }
 
@@ -183,6 +212,8 @@ bool check(const Table &table) {
     return true;
   if (!table.replay.empty())
     return checkReplay(table);
+  if (!table.show.empty())
+    return checkAlone(table, table.show);
   if (table.seed.getNumOccurrences() != 0 || table.ranks.getNumOccurrences() != 0)
     return reject("--seed and --ranks need --replay");
   if (table.inputs.empty() && table.synthesize.empty())
@@ -193,6 +224,8 @@ bool check(const Table &table) {
     return reject("this gc3-tune was built without gc3-synth, so it can't --synthesize");
   if (table.bundle.empty())
     return reject("-o is missing");
+  if (!table.fromLog.empty())
+    return checkFromLog(table) && checkNumbers(table) && checkFiles(table);
   if (!table.baseline.empty() && table.baseline != "nccl")
     return reject("--baseline must be nccl, not '" + table.baseline + "'");
   if (table.topology.empty() && (table.measure.empty() || !table.baseline.empty() || !table.synthesize.empty()))
@@ -230,6 +263,9 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
   line.topology = table.topology, line.rounds = table.rounds, line.factor = table.factor;
   line.againstNccl = !table.baseline.empty(), line.programs = table.most, line.jobs = table.jobs;
   line.output = table.bundle, line.json = table.json, line.report = table.report;
+  line.show = table.show, line.fromLog = table.fromLog;
+  if (!line.fromLog.empty())
+    line.timing = Timing::Learned;
   line.replay = table.replay, line.seed = table.seed, line.ranks = table.ranks;
   line.listTopologies = table.listTopologies,
   line.quiet = table.quiet || line.output == "-" || line.json == "-" || line.report == "-";

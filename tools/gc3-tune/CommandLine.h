@@ -12,7 +12,7 @@
 namespace gc3::tune {
 
 /// How candidates are timed.
-enum class Timing : uint8_t { Simulator, Host, Cuda };
+enum class Timing : uint8_t { Simulator, Host, Cuda, Learned };
 
 struct CommandLine {
   std::vector<std::string> inputs;                          ///< programs in any format that gc3c reads
@@ -24,7 +24,7 @@ struct CommandLine {
   uint64_t minBytes = 1 << 10, maxBytes = 1 << 30;
   uint64_t factor = 2;
   core::ElementType type = core::ElementType::Float;
-  std::string topology; ///< a name, or a path that ends with .json; empty with Timing::Host and Timing::Cuda
+  std::string topology; ///< a name, or a path that ends with .json; empty if the times are not simulated
   Timing timing = Timing::Simulator;
   uint32_t rounds = 3; ///< measurements of each call; the shortest one counts
   bool againstNccl = false;
@@ -34,6 +34,8 @@ struct CommandLine {
   std::string output;    ///< the bundle
   std::string json;      ///< empty: none
   std::string report;    ///< empty: none
+  std::string show;      ///< a file of learned times to print; empty: none
+  std::string fromLog;   ///< a file of learned times for Timing::Learned
   std::string replay;    ///< a recording, for selectors instead of candidates; empty: none
   uint64_t seed = 0;     ///< of the replay
   uint32_t ranks = 1;    ///< selectors of the replay

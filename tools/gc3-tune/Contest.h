@@ -6,6 +6,7 @@
 #include "Choice.h"
 #include "Groups.h"
 #include "gc3/Simulate/NcclModel.h"
+#include <map>
 
 namespace gc3::tune {
 
@@ -23,7 +24,9 @@ struct Contest {
   std::vector<uint32_t> candidates;    ///< numbers in Candidates::all()
   std::vector<uint64_t> counts, sizes; ///< elements per block, and bytes; ascending
   TimeTable table;
-  std::vector<std::string> baselineNames; ///< by size, such as "ring ll"
+  std::vector<std::string> baselineNames; ///< by size, such as "ring ll"; empty: it has none
+  /// By candidate, then of the baseline: times at other sizes, by bytes, for the bundle. Empty: there are none.
+  std::vector<std::map<uint64_t, double>> earlier;
   // Results
   Choice choice;
   std::vector<Serving> servings; ///< ascending, over all sizes

@@ -95,7 +95,7 @@ static void writeContest(llvm::raw_ostream &out, const Candidates &candidates, c
 }
 
 std::string jsonOf(const CommandLine &line, const Candidates &candidates, const std::vector<Contest> &contests) {
-  static constexpr const char *timings[] = {"simulator", "host", "cuda"};
+  static constexpr const char *timings[] = {"simulator", "host", "cuda", "learned"};
   std::string text;
   llvm::raw_string_ostream out(text);
   out << "{\n  \"tool\": " << jsonString("gc3-tune " + driver::version())

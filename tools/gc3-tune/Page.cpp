@@ -31,7 +31,7 @@ static report::Section sectionOf(const Candidates &candidates, const Contest &co
       section.curves.push_back(std::move(curve));
     }
   if (!contest.table.baseline.empty()) {
-    report::Curve curve{"NCCL's model", {}, false, contest.baselineNames};
+    report::Curve curve{contest.baselineNames.empty() ? "NCCL" : "NCCL's model", {}, false, contest.baselineNames};
     for (double time : contest.table.baseline)
       curve.times.push_back(known(time));
     section.baseline.push_back(std::move(curve));
@@ -46,7 +46,9 @@ static report::Section sectionOf(const Candidates &candidates, const Contest &co
 report::Page pageOf(const CommandLine &line, const Candidates &candidates, const std::vector<Contest> &contests) {
   report::Page page;
   page.title = "Tuned programs";
-  page.subtitle = line.timing == Timing::Simulator ? "simulated on " + line.topology : "measured on this machine";
+  page.subtitle = line.timing == Timing::Simulator ? "simulated on " + line.topology
+                  : line.timing == Timing::Learned ? "learned by jobs"
+                                                   : "measured on this machine";
   for (const Contest &contest : contests)
     page.sections.push_back(sectionOf(candidates, contest));
   for (const Dropped &each : candidates.dropped())

@@ -4,6 +4,7 @@
 #include "gc3/Emit/Bundle.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include <algorithm>
 #include <cmath>
 
 namespace gc3::tune {
@@ -29,12 +30,18 @@ void nameServings(const Candidates &candidates, std::vector<Contest> &contests) 
 
 /// Returns the times of a candidate, or of the baseline, at the sizes at which it can run.
 static std::vector<ir::TimePoint> timesOf(const Contest &contest, uint32_t candidate) {
-  std::vector<ir::TimePoint> times;
-  for (uint32_t size = 0; size < contest.table.sizes; ++size)
+  std::map<uint64_t, double> times;
+  if (!contest.earlier.empty())
+    times = contest.earlier[std::min(candidate, contest.table.candidates)];
+  const bool isTimed = candidate != TimeTable::Baseline || !contest.table.baseline.empty();
+  for (uint32_t size = 0; size < contest.table.sizes && isTimed; ++size)
     if (const double time = contest.table.at(candidate, size);
         std::isfinite(time) && time > 0 && contest.sizes[size] > 0)
-      times.push_back({contest.sizes[size], time});
-  return times;
+      times[contest.sizes[size]] = time;
+  std::vector<ir::TimePoint> points;
+  for (const auto &[bytes, time] : times)
+    points.push_back({bytes, time});
+  return points;
 }
 
 std::string bundleOf(const Candidates &candidates, const std::vector<Contest> &contests) {
@@ -43,9 +50,8 @@ std::string bundleOf(const Candidates &candidates, const std::vector<Contest> &c
   std::vector<std::vector<ir::TimePoint>> times;
   std::vector<ir::Baseline> baselines;
   for (const Contest &contest : contests) {
-    if (!contest.table.baseline.empty())
-      if (auto points = timesOf(contest, TimeTable::Baseline); !points.empty())
-        baselines.push_back({contest.label, contest.ranks, std::move(points)});
+    if (auto points = timesOf(contest, TimeTable::Baseline); !points.empty())
+      baselines.push_back({contest.label, contest.ranks, std::move(points)});
     for (const Serving &serving : contest.servings) {
       if (serving.candidate == TimeTable::Baseline)
         continue;

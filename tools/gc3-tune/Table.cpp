@@ -17,7 +17,9 @@ static void printContest(llvm::raw_ostream &out, const CommandLine &line, const 
   if (contest.root >= 0)
     out << ", root " << contest.root;
   out << ": " << contest.candidates.size() << " candidates, "
-      << (line.timing == Timing::Simulator ? "simulated" : "measured")
+      << (line.timing == Timing::Simulator ? "simulated"
+          : line.timing == Timing::Learned ? "learned"
+                                           : "measured")
       << "\n#       size     time (us)     best (us)   loss";
   const bool hasBaseline = !contest.table.baseline.empty();
   out << (hasBaseline ? "     nccl (us)  speed-up" : "") << "  program\n";

@@ -32,10 +32,16 @@ std::string Timer::open() {
   return groups->find("", "");
 }
 
-std::string Timer::prepare(const sim::Group &group, Contest &contest) const {
-  const core::Program &first = groups->program(group.programs[0]);
-  contest.label = group.label, contest.root = group.root, contest.ranks = first.ranks();
+void Timer::add(const sim::Group &group, std::vector<Contest> &contests) const {
+  Contest &contest = contests.emplace_back();
+  contest.label = group.label, contest.root = group.root;
+  contest.ranks = groups->program(group.programs[0]).ranks();
   contest.candidates = group.programs;
+}
+
+/// Sets the sizes of a contest, and makes room for the times.
+std::string Timer::listSizes(Contest &contest) const {
+  const core::Program &first = groups->program(contest.candidates[0]);
   contest.counts = countsOf(first, calls);
   for (uint64_t count : contest.counts) {
     const std::optional<uint64_t> size = core::callBytes(first, count, core::elementSize(line.type));
@@ -130,7 +136,11 @@ std::string Timer::run(std::vector<Contest> &contests) {
   if (std::string problem = open(); !problem.empty())
     return problem;
   for (const sim::Group &group : groups->all())
-    if (std::string problem = prepare(group, contests.emplace_back()); !problem.empty())
+    add(group, contests);
+  if (line.timing == Timing::Learned)
+    return {};
+  for (Contest &contest : contests)
+    if (std::string problem = listSizes(contest); !problem.empty())
       return problem;
   if (line.timing == Timing::Simulator)
     for (Contest &contest : contests)

@@ -14,8 +14,8 @@ public:
   /// baseline.
   Timer(const CommandLine &line, Candidates &candidates, const topology::Topology *topology);
 
-  /// Groups the candidates by collective, and times them at all sizes. Candidates without a time are dropped. Returns
-  /// an error text, or an empty string.
+  /// Groups the candidates by collective, and times them at all sizes. Candidates without a time are dropped. With
+  /// Timing::Learned, only groups them. Returns an error text, or an empty string.
   std::string run(std::vector<Contest> &contests);
 
   /// Returns the time of a candidate of the contest, or of the baseline, at another size: simulated, or interpolated
@@ -26,7 +26,8 @@ public:
 
 private:
   std::string open();
-  std::string prepare(const sim::Group &group, Contest &contest) const;
+  void add(const sim::Group &group, std::vector<Contest> &contests) const;
+  std::string listSizes(Contest &contest) const;
   void simulateAll(Contest &contest);
   std::string measureAll(std::vector<Contest> &contests);
   std::string measureOnce(const std::string &path, std::vector<Contest> &contests) const;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // gc3-tune: makes a bundle of the fastest programs. Compiles and proves the candidates, times them, chooses, writes.
 #include "Input.h"
+#include "Learned.h"
 #include "Output.h"
 #include "Ranges.h"
 #include "ReadTopology.h"
 #include "Replay.h"
 #include "Results.h"
+#include "Show.h"
 #include "gc3/Topology/Families.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
@@ -25,6 +27,8 @@ static std::string checkPaths(const CommandLine &line, const std::vector<std::st
                               llvm::ArrayRef<driver::OutputFile> files) {
   std::vector<std::string> inputs = line.inputs;
   inputs.insert(inputs.end(), filesRead.begin(), filesRead.end());
+  if (!line.fromLog.empty())
+    inputs.push_back(line.fromLog);
   if (std::string machine = line.topology; !machine.empty()) {
     topology::splitMachines(machine); // "2*FILE"
     inputs.push_back(machine);
@@ -63,12 +67,26 @@ static std::string write(const CommandLine &line, const Candidates &candidates, 
 }
 
 /// Returns an error text if the bundle would have no program.
-static std::string checkPrograms(const std::vector<Contest> &contests) {
+static std::string checkPrograms(const CommandLine &line, const std::vector<Contest> &contests) {
   for (const Contest &contest : contests)
     for (const Serving &serving : contest.servings)
       if (serving.candidate != TimeTable::Baseline)
         return {};
-  return "no candidate is faster than NCCL's model by more than --within permits, so the bundle would be empty";
+  const std::string nccl = line.timing == Timing::Learned ? "NCCL" : "NCCL's model";
+  return "no candidate is faster than " + nccl + " by more than --within permits, so the bundle would be empty";
+}
+
+/// Chooses the programs of all contests. Returns an error text, or an empty string.
+static std::string chooseAll(const CommandLine &line, const Timer &timer, const Candidates &candidates,
+                             std::vector<Contest> &contests) {
+  if (line.timing == Timing::Learned) {
+    Learned learned;
+    const std::string problem = learned.open(line.fromLog, line.inputs[0]);
+    return problem.empty() ? learned.run(line, candidates, contests) : problem;
+  }
+  for (Contest &contest : contests)
+    chooseRanges(line, timer, contest);
+  return {};
 }
 
 static int run(const CommandLine &line) {
@@ -91,10 +109,10 @@ static int run(const CommandLine &line) {
   for (const Dropped &each : candidates.dropped())
     if (!each.isEqual)
       llvm::errs() << "gc3-tune: warning: dropped " << each.name << ": " << each.reason << '\n';
-  for (Contest &contest : contests)
-    chooseRanges(line, timer, contest);
+  if (std::string problem = chooseAll(line, timer, candidates, contests); !problem.empty())
+    return fail(problem);
   nameServings(candidates, contests);
-  std::string problem = checkPrograms(contests);
+  std::string problem = checkPrograms(line, contests);
   if (problem.empty())
     problem = write(line, candidates, contests);
   if (!line.quiet) // also after an error, to show why
@@ -117,6 +135,14 @@ static int replayFile(const CommandLine &line) {
   return 0;
 }
 
+static int show(const CommandLine &line) {
+  const select::TuneResult file = select::loadTuneFile(line.show);
+  if (!file.ok())
+    return fail(file.outcome().message);
+  printLearned(llvm::outs(), *file);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM initialise(argc, argv);
   const std::optional<CommandLine> line = parseCommandLine(argc, argv);
@@ -127,6 +153,8 @@ int main(int argc, char **argv) {
     return 0;
   }
   try {
+    if (!line->show.empty())
+      return show(*line);
     return line->replay.empty() ? run(*line) : replayFile(*line);
   } catch (const std::exception &problem) { // out of memory
     return fail(problem.what());

@@ -177,6 +177,7 @@ TEST_F(Learned, RequestsWithoutAPathOrSelectionAreErrors) {
   Group group(programs(), ranks, noFile);
   EXPECT_EQ(gc3CommSaveTuneFile(group.comms[0], nullptr), gc3InvalidUsage);
   EXPECT_STREQ(gc3GetLastError(nullptr), "there is no path: set GC3_TUNE_FILE or tuneFile, or pass one");
+  makeCalls(group, 10);
   const std::string inNone = path + "/none";
   EXPECT_EQ(gc3CommSaveTuneFile(group.comms[0], inNone.c_str()), gc3SystemError);
   EXPECT_EQ(gc3GetLastError(nullptr), "cannot write '" + inNone + "': No such file or directory");
@@ -197,6 +198,16 @@ TEST_F(Learned, TheSettingNamesAFileUnlessTheConfigDoes) {
     makeCalls(group, 10);
   }
   EXPECT_TRUE(std::filesystem::exists(own));
+}
+
+TEST_F(Learned, AJobThatLearnsNothingChangesNothing) {
+  writeTimes("another");
+  const std::string before = text();
+  logOf([&] {
+    Group group(programs(), ranks, config());
+    EXPECT_EQ(gc3CommSaveTuneFile(group.comms[0], nullptr), gc3Success);
+  });
+  EXPECT_EQ(text(), before);
 }
 
 TEST_F(Learned, AnAbortedJobSavesNothing) {
