@@ -51,7 +51,7 @@ remarkStatement : 'remark' expression ';' ;
 parallelizeStatement : 'parallelize' '(' expression ')' block ;
 channelStatement : 'channel' '(' expression ')' block ;
 protocolSetting : 'protocol' expression ';' ;
-sizesSetting : 'sizes' expression (otherwise='or' 'nccl')? ';' ;
+sizesSetting : 'sizes' expression pin='pinned'? (otherwise='or' 'nccl')? ';' ;
 instancesSetting : 'instances' expression ';' ;
 scratchSetting : 'scratch' name ';' ;
 plainStatement : expression (assign=('=' | '+=' | '-=' | '*=' | '/=' | '%=') expression)? ';' ;
@@ -89,7 +89,7 @@ generator : 'for' name 'in' expression ('if' condition=expression)? ;
 // These words have a meaning in only one place, so they can be names everywhere else.
 name
   : ID | 'ranks' | 'on' | 'is' | 'when' | 'by' | 'sizes' | 'instances' | 'alias' | 'ensures' | 'reduce' | 'implements'
-  | 'or' | 'nccl'
+  | 'or' | 'nccl' | 'pinned'
   ;
 
 // INT accepts letters, so that a misspelt literal is one token with one message.

@@ -206,6 +206,7 @@ static flatbuffers::Offset<fbs::Program> manifestEntry(flatbuffers::FlatBufferBu
   entry.add_form(form);
   entry.add_meaning(meaningOf(info.collective));
   entry.add_times(times);
+  entry.add_pinned(info.isPinned);
   return entry.Finish();
 }
 

@@ -9,10 +9,11 @@ void gc3::ir::printHeader(llvm::raw_ostream &out, const char *level, const Progr
   if (!info.collective.arguments.empty())
     out << '(' << info.collective.arguments << ')';
   out << " ranks " << info.collective.ranks << " protocol " << name(info.protocol);
-  if (info.minBytes != 0 || info.maxBytes != ProgramInfo::NoLimit) {
+  if (info.minBytes != 0 || info.maxBytes != ProgramInfo::NoLimit || info.isPinned) {
     out << " sizes " << info.minBytes << "..";
     if (info.maxBytes != ProgramInfo::NoLimit)
       out << info.maxBytes;
+    out << (info.isPinned ? " pinned" : "");
   }
 }
 

@@ -54,7 +54,7 @@ bool ProgramReader::protocol() {
   return scanner.expected("'Simple', 'LL' or 'LL128'");
 }
 
-/// Reads `0..1048576` or `1048576..`.
+/// Reads `0..1048576`, `1048576..` or `1048576.. pinned`.
 bool ProgramReader::sizes() {
   uint32_t start = scanner.start();
   if (!scanner.number64(info->minBytes, "a number of bytes") || !scanner.expect(".."))
@@ -63,6 +63,7 @@ bool ProgramReader::sizes() {
   if (!open && !scanner.number64(info->maxBytes, "a number of bytes"))
     return false;
   info->sizesRange = scanner.since(start);
+  info->isPinned = scanner.takeWord("pinned");
   return info->minBytes < info->maxBytes || scanner.fail(DiagId::BadOperand, info->sizesRange, "the range is empty");
 }
 

@@ -31,6 +31,7 @@ std::string BundleReader::readHeader() {
   info->protocol = static_cast<Protocol>(stored.protocol());
   info->minBytes = stored.min_bytes();
   info->maxBytes = stored.max_bytes();
+  info->isPinned = stored.pinned();
   info->directives.resize(1);
   info->sites.resize(1);
   program.subdivision = stored.subdivision();

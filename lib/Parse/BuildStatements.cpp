@@ -115,6 +115,7 @@ const Stmt *AstBuilder::setting(GC3Parser::StatementContext *tree) {
   if (auto *context = tree->sizesSetting()) {
     auto *node = make<SizesStmt>(range);
     node->value = expression(context->expression());
+    node->isPinned = context->pin != nullptr;
     node->orNccl = context->otherwise != nullptr;
     return node;
   }

@@ -185,6 +185,7 @@ void Printer::simple(const Stmt &node) {
     withValue("protocol ", protocol->value);
   } else if (const auto *sizes = dynAs<SizesStmt>(&node)) {
     withValue("sizes ", sizes->value);
+    out << (sizes->isPinned ? " pinned" : "");
     out << (sizes->orNccl ? " or nccl" : "");
   } else if (const auto *instances = dynAs<InstancesStmt>(&node)) {
     withValue("instances ", instances->value);

@@ -64,7 +64,7 @@ void BodyCompiler::settings(const Program &syntax, ProgramCode &program) {
     } else if (const auto *range = dynAs<SizesStmt>(stmt)) {
       once(1, *stmt, "sizes");
       sizes(*range);
-      program.allowsGaps = range->orNccl;
+      program.isPinned = range->isPinned, program.allowsGaps = range->orNccl;
     } else if (const auto *instances = dynAs<InstancesStmt>(stmt)) {
       once(2, *stmt, "instances");
       Mark before = mark();

@@ -53,7 +53,7 @@ struct ProgramCode {
   const ast::Program *syntax = nullptr;
   uint32_t header = 0; ///< builds the collective and reads the settings
   uint32_t body = 0;
-  bool allowsGaps = false;
+  bool isPinned = false, allowsGaps = false;
   std::vector<std::string> scratchNames;
 };
 

@@ -3,6 +3,8 @@
 
 #include "core/LearnedTimes.h"
 
+#include <algorithm>
+
 namespace gc3::comm {
 
 using core::Outcome;
@@ -94,17 +96,18 @@ void OnlineRank::beginExchange() {
   exchanger->begin(message);
 }
 
-/// Runs on the exchanger's thread.
+/// Runs on the exchanger's thread. Calls end in their order, so the first unknown time ends the search.
 bool OnlineRank::readTimes(select::Message &message) {
   const uint64_t first = message.call - message.count;
   callTimes.forget(first);
-  bool areAllKnown = true;
+  std::fill(message.times.begin(), message.times.end(), select::noTime);
   for (uint32_t i = 0; i < message.count; ++i) {
     const std::optional<float> time = callTimes.find(first + i);
-    message.times[i] = time.value_or(select::noTime);
-    areAllKnown &= time.has_value();
+    if (!time)
+      return false;
+    message.times[i] = *time;
   }
-  return areAllKnown;
+  return true;
 }
 
 uint32_t OnlineRank::favourite(const Kind &kind) {

@@ -39,6 +39,12 @@ bool isRounded(const Request &request) {
   return reduces && !isInteger(static_cast<ElementType>(request.type)) && (!selects || request.preMulSum);
 }
 
+/// Returns whether a program keeps its sizes, and the call has one of them.
+bool isPinned(const Program *program, const CallArms &arms) {
+  return program && program->info().pinned() && arms.bytes >= program->info().min_bytes() &&
+         arms.bytes < program->info().max_bytes();
+}
+
 /// Returns the collective of a valid request as a form.
 std::string collectiveOf(const Request &request) {
   if (request.root >= 0)
@@ -72,7 +78,7 @@ Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request, Traf
   const Result<CallArms> found = source.arms(request);
   if (!found.ok())
     return found.outcome();
-  if (found->programs.size() < 2 || !found->fixed)
+  if (found->programs.size() < 2 || !found->fixed || isPinned(source.programOf(found->programs[*found->fixed]), *found))
     return Kind{};
   const std::string collective = collectiveOf(request);
   const std::string type = typeOf(request) + (traffic == Traffic::Shared ? "/shared" : "");

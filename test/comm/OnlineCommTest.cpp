@@ -115,7 +115,7 @@ TEST_F(OnlineComm, ARankThatEndsEarlyIsNamed) {
   abort(world.ranks[1]);
 }
 
-/// The ranks try the second program, but rank 1 has no memory for it. So it is no arm any more.
+/// The ranks try the second program, but rank 1 has no memory for it. From then on, no rank chooses it.
 TEST_F(OnlineComm, AProgramThatCannotBeLoadedIsExcluded) {
   CommWorld world(fake, nccl, allReduces(), online());
   ASSERT_EQ(callAll(world, 1), "");

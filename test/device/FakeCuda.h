@@ -75,8 +75,8 @@ public:
   std::function<void()> meanwhile;         ///< hook that runs once, in the next call of synchronize
   std::function<void()> duringQuery;       ///< hook that runs in each query of an event
   std::function<void()> whileCalled;       ///< hook that runs in each CUDA call that can fail
-  /// Returns the microseconds that a launch of the interpreter takes, by the clock of timed events. The launch has no
-  /// arguments any more.
+  /// Returns the microseconds that a launch of the interpreter takes, by the clock of timed events. The arguments of
+  /// the launch are invalid.
   std::function<double(const cuda::Launch &)> duration = [](const cuda::Launch &) { return 10.0; };
   bool waits = false; ///< whether synchronize waits until the stream is idle, or fails if the stream is not idle
 

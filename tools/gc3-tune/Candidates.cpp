@@ -13,7 +13,7 @@ namespace gc3::tune {
 
 ir::Program renamed(const ir::Program &program, const std::string &name, uint64_t minBytes, uint64_t maxBytes) {
   auto info = std::make_shared<ir::ProgramInfo>(*program.info);
-  info->name = name, info->minBytes = minBytes, info->maxBytes = maxBytes;
+  info->name = name, info->minBytes = minBytes, info->maxBytes = maxBytes, info->isPinned = false;
   ir::Program copy = program;
   copy.info = std::move(info);
   return copy;

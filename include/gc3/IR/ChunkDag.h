@@ -41,6 +41,7 @@ struct ProgramInfo {
                          ///< less than maxBytes
   uint64_t maxBytes = NoLimit;
   SourceRange sizesRange;
+  bool isPinned = false;   ///< true: online selection keeps this program for these sizes
   bool allowsGaps = false; ///< true: calls of sizes next to these go to NCCL on purpose
   std::vector<std::string> scratchNames;
   std::vector<Directive> directives;

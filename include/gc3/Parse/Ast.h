@@ -279,7 +279,7 @@ struct ProtocolStmt : Stmt {
 struct SizesStmt : Stmt {
   static constexpr StmtKind Kind = StmtKind::Sizes;
   const Expr *value;
-  bool orNccl;
+  bool isPinned, orNccl;
 };
 
 struct InstancesStmt : Stmt {

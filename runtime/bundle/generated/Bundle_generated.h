@@ -608,7 +608,8 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_WHOLE_SLOTS = 38,
     VT_FORM = 40,
     VT_MEANING = 42,
-    VT_TIMES = 44
+    VT_TIMES = 44,
+    VT_PINNED = 46
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -673,6 +674,9 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *> *times() const {
     return GetPointer<const flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *> *>(VT_TIMES);
   }
+  bool pinned() const {
+    return GetField<uint8_t>(VT_PINNED, 0) != 0;
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_NAME) &&
@@ -702,6 +706,7 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<uint64_t>(verifier, VT_MEANING, 8) &&
            VerifyOffset(verifier, VT_TIMES) &&
            verifier.VerifyVector(times()) &&
+           VerifyField<uint8_t>(verifier, VT_PINNED, 1) &&
            verifier.EndTable();
   }
 };
@@ -773,6 +778,9 @@ struct ProgramBuilder {
   void add_times(flatbuffers::Offset<flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *>> times) {
     fbb_.AddOffset(Program::VT_TIMES, times);
   }
+  void add_pinned(bool pinned) {
+    fbb_.AddElement<uint8_t>(Program::VT_PINNED, static_cast<uint8_t>(pinned), 0);
+  }
   explicit ProgramBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -808,7 +816,8 @@ inline flatbuffers::Offset<Program> CreateProgram(
     bool whole_slots = true,
     flatbuffers::Offset<flatbuffers::String> form = 0,
     uint64_t meaning = 0,
-    flatbuffers::Offset<flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *>> times = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *>> times = 0,
+    bool pinned = false) {
   ProgramBuilder builder_(_fbb);
   builder_.add_meaning(meaning);
   builder_.add_digest(digest);
@@ -828,6 +837,7 @@ inline flatbuffers::Offset<Program> CreateProgram(
   builder_.add_ranks(ranks);
   builder_.add_collective(collective);
   builder_.add_name(name);
+  builder_.add_pinned(pinned);
   builder_.add_whole_slots(whole_slots);
   builder_.add_in_place(in_place);
   builder_.add_protocol(protocol);
@@ -856,7 +866,8 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
     bool whole_slots = true,
     const char *form = nullptr,
     uint64_t meaning = 0,
-    const std::vector<gc3::bundle::fbs::TimePoint> *times = nullptr) {
+    const std::vector<gc3::bundle::fbs::TimePoint> *times = nullptr,
+    bool pinned = false) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto collective__ = collective ? _fbb.CreateString(collective) : 0;
   auto scratch_names__ = scratch_names ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*scratch_names) : 0;
@@ -884,7 +895,8 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
       whole_slots,
       form__,
       meaning,
-      times__);
+      times__,
+      pinned);
 }
 
 /// NCCL's times for a collective.

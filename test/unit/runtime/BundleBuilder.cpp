@@ -82,7 +82,7 @@ std::string manifestSection(const std::vector<ProgramSpec> &programs, const std:
                                         p.maxCount, builder.CreateVectorOfStrings(p.scratchNames), p.contributions,
                                         p.inPlace, p.fifoSlots, p.minFifoSlots, p.verified, digests[i], p.wholeSlots,
                                         p.form.empty() ? 0 : builder.CreateString(p.form), p.meaning,
-                                        p.times.empty() ? 0 : builder.CreateVectorOfStructs(p.times)));
+                                        p.times.empty() ? 0 : builder.CreateVectorOfStructs(p.times), p.pinned));
   }
   std::vector<flatbuffers::Offset<fbs::Baseline>> lists;
   for (const BaselineSpec &baseline : baselines)

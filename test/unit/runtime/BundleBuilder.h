@@ -74,6 +74,7 @@ struct ProgramSpec {
   std::string form{};                        ///< empty: the bundle is older than version 1.1
   uint64_t meaning = 0;
   std::vector<bundle::fbs::TimePoint> times{}; ///< empty: the bundle has none, as before version 1.2
+  bool pinned = false;
 };
 
 /// An entry of Manifest.baselines.

@@ -60,6 +60,19 @@ std::string selected(const Group &group, size_t count, gc3DataType_t type = gc3F
 
 } // namespace
 
+/// Online selection keeps a pinned program for its sizes only.
+TEST(Online, PinnedPrograms) {
+  std::vector<ProgramSpec> programs = allReduces();
+  programs[0].pinned = true;
+  programs[0].maxBytes = 512;
+  Group group(programs, ranks, tuned(gc3TuneOnline));
+  EXPECT_EQ(countWrong(group, 700), 0);
+  EXPECT_GE(countersOf(group).calls, 400U);
+  EXPECT_LT(countersOf(group).calls, 700U) << "three of seven sizes are pinned";
+  EXPECT_EQ(selected(group, 16), "chain");
+  EXPECT_EQ(selected(group, 64), "chain");
+}
+
 TEST(Online, TriesOtherProgramsAndKeepsDataRight) {
   Group group(allReduces(), ranks, tuned(gc3TuneOnline));
   EXPECT_EQ(countWrong(group, 2000), 0);
