@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
+#include <utility>
 
 namespace gc3::net {
 
@@ -40,29 +40,35 @@ struct ResultImage {
 static_assert(sizeof(ResultImage) == 96 && sizeof(Message) == 112, "no padding");
 static_assert(sizeof(Header) + sizeof(ResultImage) + mostTextBytes <= mostFrameBytes);
 
-template <typename Image>
-void append(std::vector<uint8_t> &bytes, const Image &image) {
-  static_assert(std::is_trivially_copyable_v<Image>);
-  const auto *first = reinterpret_cast<const uint8_t *>(&image);
-  bytes.insert(bytes.end(), first, first + sizeof(Image));
-}
+/// The content of a frame, after room for the header.
+class Writer {
+public:
+  void append(const Message &message) { append(&message, sizeof message); }
+  void append(const Exchange &result) {
+    const ResultImage image{result.call, result.lag, result.count, result.samples, result.flags};
+    append(&image, sizeof image);
+    append(result.error);
+  }
+  void append(const Failure &failure) { append(failure.text); }
 
-void append(std::vector<uint8_t> &bytes, const std::string &text) {
-  bytes.insert(bytes.end(), text.begin(), text.begin() + static_cast<ptrdiff_t>(std::min(text.size(), mostTextBytes)));
-}
+  std::vector<uint8_t> finish(size_t kind, uint64_t exchange) {
+    const Header header{frameMagic, static_cast<uint16_t>(kind), static_cast<uint16_t>(used - sizeof(Header)),
+                        exchange};
+    std::memcpy(bytes.data(), &header, sizeof header);
+    bytes.resize(used);
+    return std::move(bytes);
+  }
 
-void appendContent(std::vector<uint8_t> &bytes, const Message &message) {
-  append(bytes, message);
-}
+private:
+  void append(const void *from, size_t size) {
+    std::memcpy(bytes.data() + used, from, size);
+    used += size;
+  }
+  void append(const std::string &text) { append(text.data(), std::min(text.size(), mostTextBytes)); }
 
-void appendContent(std::vector<uint8_t> &bytes, const Exchange &result) {
-  append(bytes, ResultImage{result.call, result.lag, result.count, result.samples, result.flags});
-  append(bytes, result.error);
-}
-
-void appendContent(std::vector<uint8_t> &bytes, const Failure &failure) {
-  append(bytes, failure.text);
-}
+  std::vector<uint8_t> bytes = std::vector<uint8_t>(mostFrameBytes);
+  size_t used = sizeof(Header);
+};
 
 /// Copies an image from the begin of the bytes. Returns false if there are too few.
 template <typename Image>
@@ -127,12 +133,9 @@ std::optional<Greeting> readGreeting(const GreetingBytes &bytes) {
 }
 
 std::vector<uint8_t> writeFrame(const Frame &frame) {
-  std::vector<uint8_t> content, bytes;
-  std::visit([&](const auto &each) { appendContent(content, each); }, frame.content);
-  append(bytes, Header{frameMagic, static_cast<uint16_t>(frame.content.index()), static_cast<uint16_t>(content.size()),
-                       frame.exchange});
-  bytes.insert(bytes.end(), content.begin(), content.end());
-  return bytes;
+  Writer writer;
+  std::visit([&](const auto &content) { writer.append(content); }, frame.content);
+  return writer.finish(frame.content.index(), frame.exchange);
 }
 
 ReadFrame readFrame(Bytes bytes) {
