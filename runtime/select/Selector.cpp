@@ -159,15 +159,15 @@ void Selector::exclude(uint32_t number) {
   }
 }
 
-/// Choosing and timing cost about half a microsecond, and must not cost more than 2 % of the calls. After a far sample,
-/// the next ones soon show whether it is a spike or a change.
+/// Choosing and timing cost about half a microsecond, and must not cost more than 1 % of the calls. But the first calls
+/// need the most samples, and after a far sample, the next ones soon show whether it is a spike or a change.
 uint32_t Selector::repeatsOf(const Row &row) {
   constexpr float enough = 80; // microseconds of calls for each timed call
-  constexpr float mostRepeats = 31;
   const bool hasChanged = row.changedAt != 0 && row.samples < row.changedAt + firstCalls;
   if (row.calls < firstCalls || row.isSuspect || hasChanged)
     return 0;
-  return static_cast<uint32_t>(std::min(enough / row.microseconds, mostRepeats));
+  const uint32_t most = std::clamp(row.calls / 16, 8U, 255U);
+  return static_cast<uint32_t>(std::min(enough / row.microseconds, static_cast<float>(most)));
 }
 
 /// Returns how many far samples in a row are a change: so many that spikes alone do this in one of 100,000 calls.

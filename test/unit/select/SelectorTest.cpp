@@ -179,10 +179,14 @@ TEST(Selector, IsFrozenWithoutABudget) {
 }
 
 TEST(Selector, TimesFewOfTheShortCalls) {
-  Bench shortOnes({1, 2}), longOnes({100, 200});
+  Bench shortest({0.1F, 0.2F}), shortOnes({1, 2}), longOnes({100, 200});
   shortOnes.run(60, {1, 2});
-  longOnes.run(60, {100, 200});
-  EXPECT_EQ(shortOnes.selector.choose(0).repeats, 31);
+  EXPECT_EQ(shortOnes.selector.choose(0).repeats, 8);
+  shortOnes.run(5000, {1, 2});
+  EXPECT_NEAR(shortOnes.selector.choose(0).repeats, 80, 8);
+  shortest.run(5000, {0.1F, 0.2F});
+  EXPECT_EQ(shortest.selector.choose(0).repeats, 255);
+  longOnes.run(5000, {100, 200});
   EXPECT_EQ(longOnes.selector.choose(0).repeats, 0);
 }
 
