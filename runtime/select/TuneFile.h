@@ -16,7 +16,7 @@ namespace gc3::select {
 /// What a choice depends on, except the size.
 struct TuneContext {
   std::string collective; ///< the form, such as "broadcast(root = 1)": printable ASCII
-  std::string type;       ///< datatype and operation, such as "float/sum": printable ASCII without blanks
+  std::string type;       ///< datatype, operation and traffic, such as "float/sum": printable ASCII without blanks
   bool inPlace = false;
   uint32_t ranks = 1;
   uint32_t hosts = 1; ///< at most `ranks`
