@@ -45,8 +45,8 @@ static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
 
 // readConfig() distinguishes versions of a struct by their size, so a new member must make the struct larger. If the
 // struct ended with padding, a new member could use the padding, and the size would stay the same.
-static_assert(offsetof(gc3HostConfig_t, tuneFile) + sizeof(gc3HostConfig_t::tuneFile) == sizeof(gc3HostConfig_t));
-static_assert(offsetof(gc3GpuConfig_t, tuneFile) + sizeof(gc3GpuConfig_t::tuneFile) == sizeof(gc3GpuConfig_t));
+static_assert(offsetof(gc3HostConfig_t, tunerTimes) + sizeof(gc3HostConfig_t::tunerTimes) == sizeof(gc3HostConfig_t));
+static_assert(offsetof(gc3GpuConfig_t, tunerTimes) + sizeof(gc3GpuConfig_t::tunerTimes) == sizeof(gc3GpuConfig_t));
 
 /// Returns the config, or `initial` if `config` is null. Refuses a config of another size, because the size is the
 /// struct's version.
@@ -96,7 +96,7 @@ static Outcome makeHost(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const 
     if (Outcome outcome = core::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
       return outcome;
   const core::ChoiceOptions choiceOptions{chosenOr(chosen.programs, Setting::Program, settings), chosen.tuner,
-                                          chosen.tunerData};
+                                          chosen.tunerTimes, chosen.tunerData};
   const bundle::BundleFile *const files[] = {bundle->file.get()};
   if (Outcome outcome = core::checkForms(static_cast<uint32_t>(nranks), files); !outcome.ok())
     return outcome;
@@ -111,7 +111,8 @@ static Outcome makeHost(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const 
                   *allowUnproven,
                   traceFile(chosen.trace, settings),
                   std::move(*choice),
-                  *tune};
+                  *tune,
+                  choiceOptions};
   constexpr uint32_t defaultTimeout = 60000;
   options.timeoutMs = *timeoutMs != 0 ? *timeoutMs : defaultTimeout;
   handOut(comms, std::make_shared<api::HostBackend>(bundle->file, static_cast<uint32_t>(nranks), options));

@@ -5,6 +5,7 @@
 #include "api/HostBackend.h"
 
 #include "core/Log.h"
+#include "core/TunerTimes.h"
 
 #include <chrono>
 #include <cmath>
@@ -336,7 +337,8 @@ Outcome HostBackend::run(const Arrival &arrival) {
   if (first.isTimed && inFlight.areOthers())
     for (const RankRequest &part : arrival.parts)
       states[part.rank].timed.isShared = true;
-  const Stopwatch stopwatch(entered && first.isTimed);
+  const bool isReported = core::wantsTime(options.call.reports, arrival.parts[0].request);
+  const Stopwatch stopwatch(entered && (first.isTimed || isReported));
   if (!entered) {
     const core::Result<Entered> agreed = agree(arrival.number);
     if (!agreed.ok() || !agreed->call)
@@ -356,6 +358,11 @@ Outcome HostBackend::run(const Arrival &arrival) {
   if (first.isTimed)
     for (const RankRequest &part : arrival.parts)
       states[part.rank].timed.microseconds = stopwatch.microseconds();
+  if (isReported)
+    for (const RankRequest &part : arrival.parts)
+      core::reportTime(options.call.reports,
+                       {part.request, call.loadedProgram().program.get(), rankCount, static_cast<int>(part.rank)},
+                       stopwatch.microseconds());
   return {};
 }
 

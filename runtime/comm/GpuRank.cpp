@@ -24,6 +24,8 @@ Outcome GpuRank::plan(const cuda::GpuProgram &program, const core::Request &requ
     outcome = runner.plan(program, {&request, 1}, capture, plan);
   if (outcome.ok())
     userWindows.place(request, {rank(), team, runner.stream()}, plan);
+  if (outcome.ok() && measured)
+    measured->add(request, plan);
   if (outcome.ok() && capture != 0 && recorder && request.count != 0)
     recorder->planCapture(plan);
   return outcome;
@@ -47,6 +49,8 @@ void GpuRank::endTime(uint64_t call, cuda::Stream stream) {
 }
 
 void GpuRank::releaseNccl() {
+  if (measured)
+    measured->collect();
   if (recorder)
     recorder->collect();
   deviceComm = DeviceComm();

@@ -15,6 +15,7 @@
 #include "comm/ProgramTable.h"
 #include "comm/UserWindows.h"
 #include "comm/Window.h"
+#include "cuda/MeasuredCalls.h"
 #include "cuda/Recorder.h"
 
 #include <algorithm>
@@ -174,6 +175,7 @@ private:
   ncclapi::Team team{};
   std::shared_ptr<ProgramTable> table;
   std::shared_ptr<OnlineRank> onlineRank;
+  std::optional<cuda::MeasuredCalls> measured; ///< the calls whose times the application's tuner gets
   cuda::Runner runner;
   std::unique_ptr<plan::ConnectionPool> pool;
   std::vector<Window> windows; ///< by piece of the pool

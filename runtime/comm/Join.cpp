@@ -309,6 +309,11 @@ GpuRank::JoinResult GpuRank::join(const Identity &identity) {
     return {outcome, {}};
   if (Outcome outcome = joinOnline(*infos); !outcome.ok())
     return {outcome, {}};
+  if (setup.options.choice.tunerTimes) {
+    measured.emplace(cuda, setup.options.choice, static_cast<uint32_t>(self.ranks), self.rank);
+    if (Outcome outcome = measured->prepare(); !outcome.ok())
+      return {outcome, {}};
+  }
   finishJoin(*infos);
   return {};
 }

@@ -16,6 +16,7 @@ namespace gc3::core {
 struct ChoiceOptions {
   std::string programs; ///< the list; empty: no list
   gc3Tuner_t tuner = nullptr;
+  gc3TunerTimes_t tunerTimes = nullptr;
   void *tunerData = nullptr;
 };
 

@@ -28,6 +28,11 @@ core::Result<std::unique_ptr<LoopbackWorld>> LoopbackWorld::make(const Cuda &cud
     return outcome;
   if (Outcome outcome = made->startOnline(file); !outcome.ok())
     return outcome;
+  if (options.choice.tunerTimes) {
+    made->measured.emplace(cuda, options.choice, ranks, -1);
+    if (Outcome outcome = made->measured->prepare(); !outcome.ok())
+      return outcome;
+  }
   if (options.trace)
     made->recorder.emplace(cuda, *options.trace, core::RankRange{0, ranks});
   if (made->recorder)
@@ -162,6 +167,8 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   Runner::Plan plan;
   if (Outcome outcome = planCall(requests, capture, plan); !outcome.ok() || requests[0].count == 0)
     return outcome;
+  if (measured)
+    measured->add(requests[0], plan);
   if (!recorder)
     return runner.enqueue(plan, stream);
   if (capture != 0)
@@ -231,6 +238,8 @@ LoopbackWorld::~LoopbackWorld() {
     runner.watch(Watchdog::Clock::now());
     std::this_thread::yield();
   }
+  if (measured)
+    measured->collect();
 }
 
 Outcome LoopbackWorld::watch(Watchdog::Clock::time_point now) {

@@ -4,6 +4,7 @@
 // share FIFOs.
 #pragma once
 
+#include "cuda/MeasuredCalls.h"
 #include "cuda/OnlineLaunches.h"
 #include "cuda/Options.h"
 #include "cuda/Recorder.h"
@@ -68,7 +69,8 @@ private:
   std::vector<DeviceMemory> fifos; ///< FIFO slots of each loaded program
   Runner runner;
   std::optional<OnlineLaunches> online;
-  std::optional<Recorder> recorder; ///< declared last, so that it is destroyed first, while its programs exist
+  std::optional<MeasuredCalls> measured; ///< the calls whose times the application's tuner gets
+  std::optional<Recorder> recorder;      ///< declared last, so that it is destroyed first, while its programs exist
 };
 
 } // namespace gc3::cuda

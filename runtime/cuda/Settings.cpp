@@ -112,7 +112,7 @@ Options optionsOf(const gc3GpuConfig_t &config, const Settings &settings) {
   options.interfaces = settings.text(Setting::NcclInterfaces);
   options.allowUnproven = config.allowUnproven != 0;
   options.choice = {config.programs ? config.programs : settings.text(Setting::Program), config.tuner,
-                    config.tunerData};
+                    config.tunerTimes, config.tunerData};
   for (Outcome outcome : {fill(settings, Setting::Slots, &Tuning::slots, options),
                           fill(settings, Setting::SlotBytes, &Tuning::slotBytes, options),
                           fill(settings, Setting::Threads, &Tuning::threads, options),

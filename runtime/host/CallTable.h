@@ -20,6 +20,7 @@ struct CallOptions {
   trace::TraceFile *trace = nullptr; ///< file for the times of calls; null: none
   core::Choice choice;               ///< the application's choice of programs
   core::TuneOptions tune;            ///< online selection
+  core::ChoiceOptions reports;       ///< how the application gets times
 };
 
 /// The prepared call that all ranks have entered.

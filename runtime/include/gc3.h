@@ -210,6 +210,31 @@ typedef enum GC3_ENUM_TYPE {
  */
 typedef int (*gc3Tuner_t)(const gc3TunerCall_t *call, void *data);
 
+/** The measured time of a call whose program a tuner could choose. */
+typedef struct {
+  size_t size;            /**< size of this struct in the library; a function must not read beyond it */
+  const char *collective; /**< this and the next fields are as in gc3TunerCall_t */
+  int ranks;
+  int rank; /**< the rank that has measured the call; -1: all ranks, which share a GPU */
+  int root;
+  size_t count;
+  uint64_t bytes;
+  gc3DataType_t type;
+  gc3RedOp_t op;
+  float microseconds;
+  const char *program; /**< the program that has run the call */
+} gc3TunerTime_t;
+
+/**
+ * Receives the times of calls, so that the application can improve its tuner. On host communicators, the time lasts
+ * from the moment when all ranks have arrived, and the call returns after the function. On GPUs, it is the time of the
+ * work on the GPU, which includes the wait for late ranks. The function is called in later calls of the rank, or when
+ * the communicator is destroyed, then on a thread of the library. Calls of captures have no times, and of many calls
+ * that run ahead of the GPU only some. Several threads can call the function concurrently. It must not call functions
+ * of gc3. Ranks measure different times, so a tuner may use them only after the ranks have exchanged them (gc3Tuner_t).
+ */
+typedef void (*gc3TunerTimes_t)(const gc3TunerTime_t *time, void *data);
+
 /** Online selection: a communicator chooses among its bundle's programs from the times of earlier calls. */
 typedef enum GC3_ENUM_TYPE {
   gc3TuneDefault = 0, /**< GC3_TUNE, else off */
@@ -263,10 +288,11 @@ typedef struct {
                            When the last rank is destroyed, they add their own, unless choices are frozen or a rank was
                            aborted. A file that can't be used changes nothing but the log. Default: GC3_TUNE_FILE, else
                            none */
+  gc3TunerTimes_t tunerTimes; /**< gets the times of calls, and tunerData; only with a tuner. Default: none */
 } gc3HostConfig_t;
 
 #define GC3_HOST_CONFIG_INITIALIZER                                                                                    \
-  { sizeof(gc3HostConfig_t), 0, 0, 0, 0, gc3OrderFair, 0, 0, 0, 0, 0, 0, 0, gc3TuneDefault, 0, 0 }
+  { sizeof(gc3HostConfig_t), 0, 0, 0, 0, gc3OrderFair, 0, 0, 0, 0, 0, 0, 0, gc3TuneDefault, 0, 0, 0 }
 
 /**
  * Creates `nranks` communicators of one group in this process; comms[r] is rank r. Free each with gc3CommDestroy.
@@ -324,12 +350,13 @@ typedef struct {
   float tuneBudget;     /**< as in gc3HostConfig_t */
   const char *tuneFile; /**< as in gc3HostConfig_t. If ranks have read different contents, they begin without them. Rank
                            0 saves */
+  gc3TunerTimes_t tunerTimes; /**< as in gc3HostConfig_t */
 } gc3GpuConfig_t;
 
 #define GC3_GPU_CONFIG_INITIALIZER                                                                                     \
   {                                                                                                                    \
     sizeof(gc3GpuConfig_t), 0, 0, 0, 0, 0, 0, gc3LL128Default, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, 0, 0, 0, 0,          \
-        gc3TuneDefault, 0, 0                                                                                           \
+        gc3TuneDefault, 0, 0, 0                                                                                        \
   }
 
 /**

@@ -3,8 +3,11 @@
 // call gives the right data.
 #include "ApiSupport.h"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <thread>
 #include <unistd.h>
 
@@ -193,6 +196,31 @@ TEST_F(OnlineGpu, LearnedTimes) {
   comms.clear();
   std::filesystem::remove(path);
   std::filesystem::remove(path + ".lock");
+}
+
+/// The application's tuner gets the times of its choices: those of captured calls are not measured.
+TEST_F(OnlineGpu, TheTunerGetsTimes) {
+  static std::mutex mutex;
+  static std::vector<std::string> reported;
+  gc3GpuConfig_t config = smallConfig();
+  config.tuner = [](const gc3TunerCall_t *, void *) { return 2; };
+  config.tunerTimes = [](const gc3TunerTime_t *time, void *) {
+    const std::lock_guard lock(mutex);
+    reported.push_back("rank " + std::to_string(time->rank) + ": " + time->program + " " +
+                       std::to_string(std::lround(time->microseconds)));
+  };
+  setTimes(100, 20, 60);
+  make(allReduces(), config);
+  callAll(2);
+  fake.captured = true;
+  ASSERT_EQ(allReduceAll(), gc3Success) << gc3GetLastError(nullptr);
+  fake.captured = false;
+  for (gc3Comm_t comm : std::exchange(comms, {}))
+    EXPECT_EQ(gc3CommDestroy(comm), gc3Success);
+  awaitThat([this] { return nccl.children().empty(); });
+  std::sort(reported.begin(), reported.end());
+  EXPECT_EQ(reported, (std::vector<std::string>{"rank 0: ll128 60", "rank 0: ll128 60", "rank 1: ll128 60",
+                                                "rank 1: ll128 60", "rank 2: ll128 60", "rank 2: ll128 60"}));
 }
 
 } // namespace

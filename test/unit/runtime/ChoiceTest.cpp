@@ -3,7 +3,10 @@
 #include "ApiGroup.h"
 #include "SettingsSupport.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <mutex>
 
 using namespace gc3::test;
 
@@ -141,6 +144,36 @@ struct Tuner {
 };
 
 } // namespace
+
+/// The tuner gets the time of each call, except the first one of a size, which prepares it.
+TEST(Tuner, GetsTheTimesOfItsChoices) {
+  static std::mutex mutex;
+  static std::vector<std::string> reported;
+  gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
+  config.tuner = [](const gc3TunerCall_t *, void *) { return 1; };
+  config.tunerTimes = [](const gc3TunerTime_t *time, void *) {
+    EXPECT_EQ(time->size, sizeof *time);
+    EXPECT_GT(time->microseconds, 0);
+    const std::lock_guard lock(mutex);
+    reported.push_back(std::string(time->collective) + " rank " + std::to_string(time->rank) + " of " +
+                       std::to_string(time->ranks) + " root " + std::to_string(time->root) + " count " +
+                       std::to_string(time->count) + " bytes " + std::to_string(time->bytes) + " type " +
+                       std::to_string(time->type) + " op " + std::to_string(time->op) + ": " + time->program);
+  };
+  Group group(programs(), 2, config);
+  for (const gc3Result_t result : group.threads([](int, gc3Comm_t comm) {
+         std::array<float, 4> buffer{};
+         for (int call = 0; call < 3; ++call)
+           if (gc3AllReduce(buffer.data(), buffer.data(), 4, gc3Float32, gc3Max, comm, nullptr) != gc3Success)
+             return gc3InternalError;
+         return gc3RunProgram(comm, "large", buffer.data(), buffer.data(), 4, gc3Float32, gc3Max, nullptr);
+       }))
+    EXPECT_EQ(result, gc3Success);
+  std::sort(reported.begin(), reported.end());
+  const std::string rest = " of 2 root -1 count 4 bytes 16 type 7 op 2: large";
+  EXPECT_EQ(reported, (std::vector<std::string>{"allreduce rank 0" + rest, "allreduce rank 0" + rest,
+                                                "allreduce rank 1" + rest, "allreduce rank 1" + rest}));
+}
 
 TEST(Tuner, ChoosesAmongAllThatCanServe) {
   Tuner tuner;
