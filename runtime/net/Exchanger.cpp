@@ -27,8 +27,8 @@ Outcome guard(Function function) {
 } // namespace
 
 struct Exchanger::Parts {
-  explicit Parts(const Identity &identity) : station(identity.rank, identity.ranks) {}
-  Outcome connect(const Identity &identity, const Endpoint &hub, Clock::time_point deadline,
+  explicit Parts(const Identity &own) : station(own.rank, own.ranks) {}
+  Outcome connect(const Identity &own, const Endpoint &hub, Clock::time_point deadline,
                   const CheckInterruption &checkInterruption);
 
   std::unique_ptr<Reception> reception; ///< from listen() to connect()
@@ -66,17 +66,17 @@ Outcome Exchanger::connect(const Endpoint &hub, std::chrono::milliseconds timeou
   });
 }
 
-Outcome Exchanger::Parts::connect(const Identity &identity, const Endpoint &hub, Clock::time_point deadline,
+Outcome Exchanger::Parts::connect(const Identity &own, const Endpoint &hub, Clock::time_point deadline,
                                   const CheckInterruption &checkInterruption) {
-  if (identity.rank != 0) {
-    Dial dial(hub, identity.rank, identity.ranks, identity.host);
+  if (own.rank != 0) {
+    Dial dial(hub, own.rank, own.ranks, own.host);
     Outcome outcome = dial.connect(deadline, checkInterruption);
     if (outcome.ok())
       station.add(0, dial.moveSocket(station.socketContext()));
     return outcome;
   }
   Outcome outcome = reception->acceptAll(deadline, checkInterruption);
-  for (uint32_t rank = 1; outcome.ok() && rank < identity.ranks; ++rank)
+  for (uint32_t rank = 1; outcome.ok() && rank < own.ranks; ++rank)
     station.add(rank, reception->moveSocket(rank, station.socketContext()));
   reception.reset();
   return outcome;
@@ -99,8 +99,8 @@ bool Exchanger::takeWithin(std::chrono::microseconds time, select::Exchange &res
 }
 
 void Exchanger::hurry(uint64_t exchange) {
-  parts->station.mailbox.hurry(exchange);
-  parts->station.wake();
+  if (parts->station.mailbox.hurry(exchange))
+    parts->station.wake();
 }
 
 Outcome Exchanger::error() const {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/Mailbox.h"
 
-#include <algorithm>
-
 namespace gc3::net {
 
 void Mailbox::begin(const select::Message &message) {
@@ -24,9 +22,12 @@ bool Mailbox::takeWithin(std::chrono::microseconds time, select::Exchange &resul
   return true;
 }
 
-void Mailbox::hurry(uint64_t exchange) {
+bool Mailbox::hurry(uint64_t exchange) {
   const std::lock_guard lock(mutex);
-  hurried = std::max(hurried, exchange + 1);
+  if (exchange < hurried)
+    return false;
+  hurried = exchange + 1;
+  return true;
 }
 
 core::Outcome Mailbox::error() const {

@@ -19,7 +19,8 @@ public:
   // For the thread that makes the calls (net/Exchanger.h).
   void begin(const select::Message &message);
   bool takeWithin(std::chrono::microseconds time, select::Exchange &result);
-  void hurry(uint64_t exchange);
+  /// Returns false if a call has hurried this exchange before.
+  bool hurry(uint64_t exchange);
   core::Outcome error() const;
 
   // For the exchanger's thread.

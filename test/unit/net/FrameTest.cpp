@@ -17,13 +17,16 @@ namespace {
 
 constexpr size_t headerBytes = 16, kindPlace = 4, sizePlace = 6, countPlace = headerBytes + 28;
 
-const Message message{112, 7, 9, 3, 2, {5, 6}, {1, 0x80}};
-const Exchange result{112, 40, 2, {5, select::noTime}, {1, 0x80}, "rank 1 differs"};
+const Message sampleMessage{112, 7, 9, 3, 2, {5, 6}, {1, 0x80}};
+const Exchange sampleResult{112, 40, 2, {5, select::noTime}, {1, 0x80}, "rank 1 differs"};
 
 /// Frames of each kind.
 std::vector<Frame> makeFrames() {
-  return {
-      {0, message}, {7, message}, {8, result}, {9, Exchange{0, 0, 0, {}, {}, ""}}, {10, Failure{"rank 2 has left"}}};
+  return {{0, sampleMessage},
+          {7, sampleMessage},
+          {8, sampleResult},
+          {9, Exchange{0, 0, 0, {}, {}, ""}},
+          {10, Failure{"rank 2 has left"}}};
 }
 
 State stateOf(const std::vector<uint8_t> &bytes) {
@@ -31,17 +34,17 @@ State stateOf(const std::vector<uint8_t> &bytes) {
 }
 
 TEST(Frame, WhatIsWrittenIsRead) {
-  const ReadFrame first = readFrame(writeFrame({7, message})), second = readFrame(writeFrame({8, result})),
+  const ReadFrame first = readFrame(writeFrame({7, sampleMessage})), second = readFrame(writeFrame({8, sampleResult})),
                   third = readFrame(writeFrame({9, Failure{"rank 2 has left"}}));
   ASSERT_TRUE(first.state == State::Whole && second.state == State::Whole && third.state == State::Whole);
   EXPECT_EQ(first.bytes, headerBytes + 112);
   EXPECT_EQ(first.frame.exchange, 7U);
-  EXPECT_EQ(std::memcmp(&std::get<Message>(first.frame.content), &message, sizeof message), 0);
+  EXPECT_EQ(std::memcmp(&std::get<Message>(first.frame.content), &sampleMessage, sizeof sampleMessage), 0);
   const auto &read = std::get<Exchange>(second.frame.content);
   EXPECT_EQ(second.frame.exchange, 8U);
-  EXPECT_EQ(std::memcmp(read.samples.data(), result.samples.data(), sizeof result.samples), 0);
+  EXPECT_EQ(std::memcmp(read.samples.data(), sampleResult.samples.data(), sizeof sampleResult.samples), 0);
   EXPECT_EQ(std::tie(read.call, read.lag, read.count, read.flags, read.error),
-            std::tie(result.call, result.lag, result.count, result.flags, result.error));
+            std::tie(sampleResult.call, sampleResult.lag, sampleResult.count, sampleResult.flags, sampleResult.error));
   EXPECT_EQ(std::get<Failure>(third.frame.content).text, "rank 2 has left");
 }
 
@@ -70,7 +73,7 @@ TEST(Frame, DamageIsFound) {
     bytes.resize(2000); // it is not partial
     return bytes;
   };
-  const std::vector<uint8_t> sent = writeFrame({0, message}), received = writeFrame({0, result}),
+  const std::vector<uint8_t> sent = writeFrame({0, sampleMessage}), received = writeFrame({0, sampleResult}),
                              failed = writeFrame({0, Failure{"lost"}});
   EXPECT_EQ(stateOf(change(sent, 0, 'g')), State::Whole);
   EXPECT_EQ(stateOf(change(sent, 0, 'G')), State::Damaged);
