@@ -158,11 +158,11 @@ std::string Calibration::predict(const std::vector<double> &chosen, std::vector<
     threads.async([&, first] {
       for (size_t i = first; i < rows.size(); i += stride) {
         const Row &row = rows[i];
+        const simulate::Fabric &fabric = fabrics.at(row.program->ranks());
         CallOptions options = line;
         options.type = row.type;
         simulate::Prediction prediction;
-        problems[i] = simulate::simulate(callOf(*row.program, row.count, options), fabrics.at(row.program->ranks()), {},
-                                         prediction);
+        problems[i] = simulate::simulate(callOf(*row.program, row.count, fabric, options), fabric, {}, prediction);
         times[i] = prediction.time;
       }
     });

@@ -73,6 +73,11 @@ struct Table {
                               cl::value_desc("file"), cl::cat(machine)};
   cl::opt<bool> listTopologies{"list-topologies", cl::desc("List the names of topologies, and end"), cl::cat(machine)};
 
+  cl::opt<bool> keepProtocol{
+      "keep-protocol",
+      cl::desc("Use the protocol of each program also over links where the runtime uses Simple instead: LL and LL128 "
+               "over networks, LL128 over PCIe and between hosts"),
+      cl::cat(machine)};
   cl::opt<std::string> symmetry{
       "symmetry",
       cl::desc("auto: simulate thread blocks with equal histories once, for the table (default); off: simulate all"),
@@ -220,6 +225,7 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
   line.collective = table.collective, line.program = table.program;
   line.baseline = table.baseline;
   line.factor = table.factor, line.slots = table.slots;
+  line.keepsProtocol = table.keepProtocol;
   line.useSymmetry = table.symmetry == "auto";
   line.criticalPath = table.criticalPath, line.resources = table.resources;
   line.json = table.json, line.trace = table.trace, line.report = table.report;

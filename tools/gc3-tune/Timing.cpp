@@ -59,7 +59,8 @@ std::string Timer::listSizes(Contest &contest) const {
 
 std::string Timer::simulate(uint32_t candidate, uint64_t count, double &time) const {
   simulate::Prediction prediction;
-  std::string problem = simulate::simulate(callOf(groups->program(candidate), count, calls), *fabric, {}, prediction);
+  std::string problem =
+      simulate::simulate(callOf(groups->program(candidate), count, *fabric, calls), *fabric, {}, prediction);
   time = NoTime;
   if (problem.empty())
     time = prediction.time;
