@@ -123,6 +123,11 @@ bool readSize(const cl::opt<std::string> &option, uint64_t least, uint64_t &size
   return true;
 }
 
+bool checkRange(const CommandLine &line) {
+  const std::string problem = checkSizes(line.minBytes, line.maxBytes);
+  return problem.empty() || reject(problem);
+}
+
 bool readType(const std::string &name, core::ElementType &type) {
   const std::optional<core::ElementType> known = typeNamed(name);
   if (!known)
@@ -216,9 +221,9 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
           "Exit status: 0 success, 1 an error, after which no output has changed, 2 wrong command line.\n",
           &llvm::errs()) ||
       !check(table) || !readSize(table.minBytes, 0, line.minBytes) || !readSize(table.maxBytes, 0, line.maxBytes) ||
-      !readSize(table.stepBytes, 1, line.stepBytes) || !readSize(table.slotBytes, 128, line.slotBytes) ||
-      !readType(table.type, line.type) || !readDefines(table.defines, line.defines) ||
-      !readDefines(table.baselineDefines, line.baselineDefines))
+      !checkRange(line) || !readSize(table.stepBytes, 1, line.stepBytes) ||
+      !readSize(table.slotBytes, 128, line.slotBytes) || !readType(table.type, line.type) ||
+      !readDefines(table.defines, line.defines) || !readDefines(table.baselineDefines, line.baselineDefines))
     return {};
   line.inputs = table.inputs, line.topology = table.topology;
   line.fit = table.fit, line.fitConstants = table.fitConstants, line.output = table.fitted;

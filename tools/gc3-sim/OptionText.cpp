@@ -15,6 +15,12 @@ std::string addDefine(const std::string &option, const std::string &text, Define
   return {};
 }
 
+std::string checkSizes(uint64_t least, uint64_t most) {
+  if (least <= most)
+    return {};
+  return "there are no sizes from " + std::to_string(least) + " bytes (-b) to " + std::to_string(most) + " bytes (-e)";
+}
+
 std::optional<core::ElementType> typeNamed(const std::string &name) {
   for (unsigned i = 0; i < core::elementTypeCount; ++i)
     if (name == core::elementTypeName(static_cast<core::ElementType>(i)))

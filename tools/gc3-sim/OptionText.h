@@ -16,6 +16,9 @@ using Defines = std::vector<std::pair<std::string, std::string>>; ///< names and
 /// Appends `name=value` to `defines`. Returns why the text of option `option` is wrong, or an empty string.
 std::string addDefine(const std::string &option, const std::string &text, Defines &defines);
 
+/// Returns why there are no sizes from `least` to `most` bytes, those of -b and -e, or an empty string.
+std::string checkSizes(uint64_t least, uint64_t most);
+
 /// Returns the data type with this name, or nothing.
 std::optional<core::ElementType> typeNamed(const std::string &name);
 
