@@ -3,6 +3,7 @@
 #include "Input.h"
 #include "InputKind.h"
 #include "MachineCosts.h"
+#include "OptionText.h"
 #include "gc3/Emit/Bundle.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -57,9 +58,7 @@ std::string Candidates::listAssignments(const std::string &path, const std::stri
   options.includeDirs = line.includeDirs;
   const auto names = sema::listParams(sources, diags, path, text, options);
   if (names)
-    for (const auto &define : line.defines)
-      if (std::find(names->begin(), names->end(), define.first) != names->end())
-        params.push_back(define), usedParams.push_back(define.first);
+    params = sim::ownDefines(line.defines, *names, usedParams);
   options.defines = params;
   auto listed = names ? sema::listAssignments(sources, diags, path, text, options, line.mostCandidates) : std::nullopt;
   if (listed) {
@@ -95,10 +94,7 @@ std::string Candidates::listJobs() {
       return "the inputs have more than " + std::to_string(line.mostCandidates) +
              " combinations of knobs; set some with -D, or permit more with --most-candidates";
   }
-  for (const auto &define : line.defines)
-    if (std::find(usedParams.begin(), usedParams.end(), define.first) == usedParams.end())
-      return "'-D " + define.first + "=" + define.second + "': no input has a param '" + define.first + "'";
-  return {};
+  return sim::findUnused(line.defines, usedParams);
 }
 
 void Candidates::run(Job &job) const {

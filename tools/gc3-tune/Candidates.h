@@ -8,6 +8,7 @@
 #include "gc3/Topology/Topology.h"
 
 #include <memory>
+#include <set>
 
 namespace gc3::tune {
 
@@ -78,7 +79,7 @@ private:
   std::vector<uint32_t> numbers; ///< by program of the inputs: of the candidate that equals it
   std::vector<Dropped> droppedOnes;
   std::vector<std::string> files;
-  std::vector<std::string> usedParams; ///< of the command line; perhaps several times each
+  std::set<std::string> usedParams; ///< of the command line
 };
 
 /// Returns a copy of the program with another name and other sizes.
