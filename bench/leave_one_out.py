@@ -25,7 +25,8 @@ def fit(points, machine, folder, build):
         json.dump({"points": points}, file)
     bundles = sorted({measured.program_of(point, folder, build) for point in points})
     subprocess.run([os.path.join(build, "tools", "gc3-sim", "gc3-sim"), *bundles, f"--fit={data}",
-                    f"--topology={machine}", "-o", os.path.join(folder, machine + ".json"), "-q"], check=True)
+                    f"--topology={machine}", "--keep-protocol", "-o", os.path.join(folder, machine + ".json"), "-q"],
+                   check=True)
 
 
 def main():

@@ -5,7 +5,7 @@
     python3 bench/measured.py --points FILE.json --build build/release [--json OUT] [--topologies DIR] [--check]
 
 FILE.json has an object with `points`. A point has `machine` (ndmv4 or ndmv5), `collective`, `kernel`, `ranks`, `size` in
-bytes, and `time` in microseconds. For each kernel there is a gc3 program in bench/measured that does the same. Prints the
+bytes, and `time` in microseconds. For each kernel there is a gc3 program in bench/measured that does the same, and keeps its protocol over networks. Prints the
 predictions and their errors, in Markdown. `--json` writes the points with `predicted` next to `time`. `--topologies` names
 a folder with other files for the machines. `--check` fails if the mean error exceeds 10 %, or an error 25 %.
 
@@ -66,7 +66,7 @@ def predict(point, folder, build, topologies=None):
     """Returns the predicted time of a point in microseconds."""
     command = [os.path.join(build, "tools", "gc3-sim", "gc3-sim"), program_of(point, folder, build),
                f"--topology={topology_of(point, folder, topologies)}", f"-b={point['size']}", f"-e={point['size']}",
-               "--json=-"]
+               "--keep-protocol", "--json=-"]
     result = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if result.returncode:
         sys.exit(f"gc3-sim failed: {' '.join(command)}")

@@ -5,6 +5,7 @@
 // The bounds for every program: some message crosses the fastest hop; a rank's data leaves over all its links and ports
 // at once; and all ranks together send the bound's slots over all links and ports.
 #include "MachineCosts.h"
+#include "gc3/Simulate/Carries.h"
 #include <algorithm>
 #include <numeric>
 
@@ -26,6 +27,14 @@ std::string driver::findMisfit(const ir::Program &program, const simulate::Fabri
     if (!fabric.route(each.from, each.to))
       return subject + "sends from rank " + std::to_string(each.from) + " to rank " + std::to_string(each.to) +
              ", but topology '" + topology.name + "' has no link or switch between them";
+  return {};
+}
+
+std::string driver::whySimple(const ir::Program &program, const simulate::Fabric &fabric) {
+  const auto protocol = static_cast<kernel::Protocol>(program.info->protocol);
+  for (const emit::Traffic &each : emit::trafficOf(program))
+    if (std::string reason = simulate::whyNotCarried(fabric, protocol, each.from, each.to); !reason.empty())
+      return reason;
   return {};
 }
 
@@ -68,10 +77,11 @@ double smallestAlpha(const Topology &topology) {
 emit::MachineCost driver::machineCost(const ir::Program &program, const emit::Cost &cost,
                                       const simulate::Fabric &fabric) {
   const Topology &topology = fabric.topology();
-  const auto protocol = static_cast<size_t>(program.info->protocol);
-  const auto call = static_cast<double>(std::max<uint64_t>(cost.slotsOfCall, 1)); // slots
   emit::MachineCost result;
-  result.machine = topology.name;
+  result.machine = topology.name, result.whySimple = whySimple(program, fabric);
+  result.protocol = result.whySimple.empty() ? program.info->protocol : ir::Protocol::Simple;
+  const auto protocol = static_cast<size_t>(result.protocol);
+  const auto call = static_cast<double>(std::max<uint64_t>(cost.slotsOfCall, 1)); // slots
   result.latency = topology.costs.launch + emit::longestPath(program, [&](uint32_t from, uint32_t to) {
                      const simulate::Route route = *fabric.route(from, to);
                      return route.alpha + topology.costs.protocols[protocol].hop[static_cast<size_t>(route.kind)];

@@ -10,6 +10,10 @@ namespace gc3::driver {
 /// Returns the reason why the program cannot run on the topology, or an empty string.
 std::string findMisfit(const ir::Program &program, const simulate::Fabric &fabric);
 
+/// Returns why the runtime runs the program under Simple on the topology instead of under its own protocol, or an empty
+/// string.
+std::string whySimple(const ir::Program &program, const simulate::Fabric &fabric);
+
 /// Returns the times of a program that fits the topology. A call takes at least `latency`, and at least `perMegabyte`
 /// times its bytes. Linear in the program, the links and the ports.
 emit::MachineCost machineCost(const ir::Program &program, const emit::Cost &cost, const simulate::Fabric &fabric);

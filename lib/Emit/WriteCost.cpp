@@ -64,7 +64,7 @@ static void writeMachine(llvm::raw_ostream &out, const MachineCost &cost) {
   auto row = [&](const char *what, double program, std::optional<double> least) {
     out << llvm::format("  %-32s %12s %12s\n", what, figure(program).c_str(), figure(least).c_str());
   };
-  out << "\n  on " << cost.machine << '\n';
+  out << "\n  on " << cost.machine << (cost.whySimple.empty() ? "" : ", under Simple: " + cost.whySimple) << '\n';
   row("us of the longest path", cost.latency, cost.leastLatency);
   row("us per MB of the call", cost.perMegabyte, cost.leastPerMegabyte);
   if (!cost.busiest.empty())
@@ -115,6 +115,8 @@ static void writeMachine(JsonWriter &json, const MachineCost &cost) {
   json.object([&] {
     json.key("name");
     json.value(llvm::StringRef(cost.machine));
+    json.key("protocol");
+    json.value(llvm::StringRef(name(cost.protocol)));
     number("latency", cost.latency);
     number("per_megabyte", cost.perMegabyte);
     json.key("busiest");

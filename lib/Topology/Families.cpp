@@ -236,7 +236,7 @@ Topology joinByNetwork(Topology inside, uint32_t machines) {
   scaleBandwidths(inside, network.scale);
   Topology topology;
   topology.costs = inside.costs, topology.sources = inside.sources, topology.description = inside.description;
-  topology.warning = inside.warning;
+  topology.warning = inside.warning, topology.host = inside.host;
   for (uint32_t machine = 0; machine < machines; ++machine)
     append(topology, inside);
   const uint32_t cards = std::min(network.cards, inside.ranks), perCard = (inside.ranks + cards - 1) / cards;
@@ -278,7 +278,8 @@ std::optional<Topology> firstRanks(const Topology &whole, uint32_t ranks) {
       std::any_of(whole.boundSwitch.begin(), whole.boundSwitch.end(), isBound))
     return {};
   Topology part;
-  part.name = whole.name, part.ranks = ranks, part.costs = whole.costs, part.sources = whole.sources;
+  part.name = whole.name, part.ranks = ranks, part.host = whole.host, part.costs = whole.costs,
+  part.sources = whole.sources;
   for (const Switch &each : whole.switches) {
     if (each.trunks() > 0)
       return {};

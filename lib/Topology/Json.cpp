@@ -239,7 +239,7 @@ void Reader::readLattice(const Value &value) {
 }
 
 void Reader::read(const json::Value &root) {
-  auto members = object({&root, ""}, {"name", "description", "ranks", "lattice", "links", "switches", "bounds",
+  auto members = object({&root, ""}, {"name", "description", "ranks", "host", "lattice", "links", "switches", "bounds",
                                       "network", "costs", "sources"});
   if (!members)
     return;
@@ -249,6 +249,10 @@ void Reader::read(const json::Value &root) {
     topology.description = line(*value);
   if (auto value = member(*members, "ranks", true))
     topology.ranks = number(*value, 2, Topology::MaxRanks, "the number of ranks");
+  if (auto value = member(*members, "host"); value && !failed())
+    if (topology.host = number(*value, 1, topology.ranks, "the number of ranks of a host");
+        !failed() && topology.ranks % topology.host != 0)
+      fail(value->path, "hosts of this size can't divide " + std::to_string(topology.ranks) + " ranks evenly");
   if (auto costs = member(*members, "costs"); costs && !failed())
     topology.costs = readCosts(*this, *costs);
   if (auto network = member(*members, "network"); network && !failed())

@@ -169,6 +169,8 @@ void printJson(llvm::raw_ostream &out, const Topology &topology) {
   if (!topology.description.empty())
     out << ",\n  \"description\": " << quoted(topology.description);
   out << ",\n  \"ranks\": " << topology.ranks;
+  if (topology.host != 0)
+    out << ",\n  \"host\": " << topology.host;
   for (size_t i = 0; i < topology.lattice.size(); ++i)
     out << (i ? ", " : ",\n  \"lattice\": [") << topology.lattice[i];
   out << (topology.lattice.empty() ? "" : "]");

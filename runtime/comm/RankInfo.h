@@ -80,7 +80,7 @@ std::string versionMismatch(std::span<const VersionHandshake> ranks);
 std::string disagreement(std::span<const RankInfo> ranks);
 
 /// Returns the protocol under which a program runs on these ranks: its own, or Simple if the user or a link requires
-/// it.
+/// it. Predictions have the same rule for links (gc3/Simulate/Carries.h).
 kernel::Protocol protocolOf(const core::Program &program, std::span<const RankInfo> ranks);
 
 /// Returns, as a text, the first two ranks that a program connects but that do not reach each other's memory; empty if

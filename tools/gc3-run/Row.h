@@ -58,6 +58,8 @@ public:
   /// Prints that the bundle has no program for the sizes from `first` to `last` bytes.
   void skipped(const std::string &collective, int ranks, uint64_t first, uint64_t last) const;
   void row(const Row &row) const;
+  /// Prints a line that is no row.
+  void note(const std::string &text) const;
   void footer(const Summary &summary) const;
   /// Prints the size of a trace file that has been written. `isPartial` is true if it lacks sizes of the table.
   void trace(const std::string &path, bool isPartial) const;

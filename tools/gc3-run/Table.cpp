@@ -100,6 +100,11 @@ void Table::row(const Row &row) const {
   std::fflush(stdout);
 }
 
+void Table::note(const std::string &text) const {
+  if (!options.quiet)
+    std::printf("# %s\n", text.c_str());
+}
+
 void Table::footer(const Summary &summary) const {
   if (options.quiet)
     return;

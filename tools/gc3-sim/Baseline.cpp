@@ -45,9 +45,11 @@ std::string Baseline::time(const Group &group, const core::Program &program, uin
     return {};
   simulate::Prediction prediction;
   const core::Program &other = groups->program(*index);
-  if (std::string problem = simulate::simulate(callOf(other, count, line), fabric, {}, prediction); !problem.empty())
+  if (std::string problem = simulate::simulate(callOf(other, count, fabric, line), fabric, {}, prediction);
+      !problem.empty())
     return "baseline: " + problem;
-  result = {prediction.time, other.info().name()->str()};
+  result = {prediction.time,
+            other.info().name()->str() + (whySimple(other, fabric, line).empty() ? "" : " under Simple")};
   return {};
 }
 

@@ -8,7 +8,6 @@
 #include "llvm/Support/ThreadPool.h"
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace gc3::sim {
 
@@ -25,53 +24,6 @@ static double startOf(const simulate::Constant &constant) {
   return llvm::StringRef(constant.name).endswith(".grain") ? StartOfGrain : StartOfTime;
 }
 
-std::string Calibration::readPrograms(bool &isPrinted) {
-  for (const std::string &path : line.inputs) {
-    File &file = files.emplace_back();
-    file.programs = std::make_unique<Programs>(path, line.defines);
-    std::string error;
-    if (!file.programs->read(error)) {
-      isPrinted = error.empty();
-      return error.empty() ? path : error;
-    }
-    file.groups = std::make_unique<Groups>(file.programs->bundle());
-    if (std::string problem = file.groups->find(line.collective, ""); !problem.empty())
-      return path + ": " + problem;
-  }
-  return {};
-}
-
-/// Returns whether a row could be of several collectives, because neither the row nor its table names one.
-bool Calibration::isAmbiguous(const Measured &measured) const {
-  std::set<std::string> labels;
-  for (const File &file : files)
-    for (const Group &group : file.groups->all())
-      labels.insert(group.label);
-  return measured.collective.empty() && measured.program.empty() && labels.size() > 1;
-}
-
-/// Returns the program that a row names, or that serves its size. Returns null if there is none.
-const core::Program *Calibration::findProgram(const Measured &measured) const {
-  for (const File &file : files)
-    for (const Group &group : file.groups->all()) {
-      const bundle::fbs::Program &first = file.groups->program(group.programs[0]).info();
-      if ((measured.ranks != 0 && measured.ranks != first.ranks()) ||
-          (measured.root >= 0 && group.root >= 0 && measured.root != group.root) ||
-          (!measured.collective.empty() && measured.collective != group.label &&
-           measured.collective != first.collective()->string_view()))
-        continue;
-      if (measured.program.empty()) {
-        if (const auto index = file.groups->select(group, measured.bytes))
-          return &file.groups->program(*index);
-        continue;
-      }
-      for (uint32_t index : group.programs)
-        if (file.groups->program(index).info().name()->string_view() == measured.program)
-          return &file.groups->program(index);
-    }
-  return nullptr;
-}
-
 /// Returns the topology for this number of ranks: several of its machines, or the first ranks of its switches. Returns
 /// nothing if it cannot have so many.
 static std::optional<topology::Topology> withRanks(const topology::Topology &base, uint32_t ranks) {
@@ -85,15 +37,11 @@ static std::optional<topology::Topology> withRanks(const topology::Topology &bas
 }
 
 std::string Calibration::addRow(const Measured &measured) {
-  const core::Program *program = findProgram(measured);
-  const std::string place = std::to_string(measured.bytes) + " bytes" +
-                            (measured.program.empty() ? "" : " of '" + measured.program + "'") +
-                            (measured.ranks == 0 ? "" : " on " + std::to_string(measured.ranks) + " ranks");
-  if (isAmbiguous(measured))
-    return "the row of " + place + " does not name its collective; choose one with --collective";
+  std::string error;
+  const core::Program *program = programs.find(measured, error);
   if (!program)
-    return "no program for the row of " + place +
-           (measured.collective.empty() ? "" : ", collective '" + measured.collective + "'");
+    return error;
+  const std::string place = placeOf(measured);
   const std::optional<core::ElementType> type = typeNamed(measured.type);
   if (!type)
     return "the row of " + place + " has the unknown data type '" + measured.type + "'";
@@ -158,11 +106,11 @@ std::string Calibration::predict(const std::vector<double> &chosen, std::vector<
     threads.async([&, first] {
       for (size_t i = first; i < rows.size(); i += stride) {
         const Row &row = rows[i];
+        const simulate::Fabric &fabric = fabrics.at(row.program->ranks());
         CallOptions options = line;
         options.type = row.type;
         simulate::Prediction prediction;
-        problems[i] = simulate::simulate(callOf(*row.program, row.count, options), fabrics.at(row.program->ranks()), {},
-                                         prediction);
+        problems[i] = simulate::simulate(callOf(*row.program, row.count, fabric, options), fabric, {}, prediction);
         times[i] = prediction.time;
       }
     });
@@ -226,7 +174,7 @@ std::string Calibration::keepDistinct() {
 }
 
 std::string Calibration::run(bool &isPrinted) {
-  std::string problem = readPrograms(isPrinted);
+  std::string problem = programs.read(isPrinted);
   if (problem.empty())
     problem = readRows();
   if (problem.empty())

@@ -3,9 +3,7 @@
 #pragma once
 
 #include "CommandLine.h"
-#include "Groups.h"
-#include "Programs.h"
-#include "ReadResults.h"
+#include "FitPrograms.h"
 #include "gc3/Simulate/Constants.h"
 #include "gc3/Simulate/Fit.h"
 
@@ -20,7 +18,8 @@ namespace gc3::sim {
 class Calibration {
 public:
   /// The arguments must outlive this object.
-  Calibration(const CommandLine &line, const topology::Topology &topology) : line(line), base(topology) {}
+  Calibration(const CommandLine &line, const topology::Topology &topology)
+      : line(line), base(topology), programs(line) {}
 
   /// Reads the programs and the rows, and fits. Returns an error text, or an empty string. If `isPrinted` becomes true,
   /// the error is printed already.
@@ -32,10 +31,6 @@ public:
   topology::Topology fitted() const;
 
 private:
-  struct File {
-    std::unique_ptr<Programs> programs;
-    std::unique_ptr<Groups> groups;
-  };
   /// A measured call.
   struct Row {
     const core::Program *program;
@@ -43,11 +38,8 @@ private:
     uint64_t bytes, count;
     double measured; ///< microseconds
   };
-  std::string readPrograms(bool &isPrinted);
   std::string readRows();
   std::string addRow(const Measured &measured);
-  bool isAmbiguous(const Measured &measured) const;
-  const core::Program *findProgram(const Measured &measured) const;
   std::string chooseConstants();
   std::string describe(const simulate::Indistinct &one) const;
   std::string keepDistinct();
@@ -56,7 +48,7 @@ private:
 
   const CommandLine &line;
   const topology::Topology &base;
-  std::vector<File> files;
+  FitPrograms programs;
   std::vector<Row> rows;
   size_t skipped = 0;                        ///< rows of other machines
   std::vector<simulate::Constant> constants; ///< those to fit

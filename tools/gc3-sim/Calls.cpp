@@ -2,12 +2,32 @@
 #include "Calls.h"
 #include "core/Layout.h"
 #include "cuda/Options.h"
+#include "gc3/Simulate/Carries.h"
 #include <algorithm>
 
 namespace gc3::sim {
 
-simulate::Call callOf(const core::Program &program, uint64_t count, const CallOptions &options) {
-  const auto protocol = static_cast<kernel::Protocol>(program.info().protocol());
+static kernel::Protocol ownProtocol(const core::Program &program) {
+  return static_cast<kernel::Protocol>(program.info().protocol());
+}
+
+std::string whySimple(const core::Program &program, const simulate::Fabric &fabric, const CallOptions &options) {
+  if (options.keepsProtocol || program.ranks() != fabric.topology().ranks)
+    return {};
+  std::vector<uint32_t> rankOf; // by thread block
+  for (uint32_t rank = 0; rank < program.ranks(); ++rank)
+    rankOf.resize(program.firstThreadBlock(rank + 1), rank);
+  for (const core::Connection &each : program.connections())
+    if (std::string reason = whyNotCarried(fabric, ownProtocol(program), rankOf[each.sender], rankOf[each.receiver]);
+        !reason.empty())
+      return reason;
+  return {};
+}
+
+simulate::Call callOf(const core::Program &program, uint64_t count, const simulate::Fabric &fabric,
+                      const CallOptions &options) {
+  const kernel::Protocol protocol =
+      whySimple(program, fabric, options).empty() ? ownProtocol(program) : kernel::Protocol::Simple;
   cuda::SlotNeeds needs;
   needs.add(program);
   std::vector<uint64_t> incoming(program.ranks()); // connections by receiving rank

@@ -73,6 +73,11 @@ struct Table {
                               cl::value_desc("file"), cl::cat(machine)};
   cl::opt<bool> listTopologies{"list-topologies", cl::desc("List the names of topologies, and end"), cl::cat(machine)};
 
+  cl::opt<bool> keepProtocol{
+      "keep-protocol",
+      cl::desc("Use the protocol of each program also over links where the runtime uses Simple instead: LL and LL128 "
+               "over networks, LL128 over PCIe and between hosts"),
+      cl::cat(machine)};
   cl::opt<std::string> symmetry{
       "symmetry",
       cl::desc("auto: simulate thread blocks with equal histories once, for the table (default); off: simulate all"),
@@ -116,6 +121,11 @@ bool readSize(const cl::opt<std::string> &option, uint64_t least, uint64_t &size
                   std::to_string(least) + " bytes, not '" + option + "'");
   size = *parsed;
   return true;
+}
+
+bool checkRange(const CommandLine &line) {
+  const std::string problem = checkSizes(line.minBytes, line.maxBytes);
+  return problem.empty() || reject(problem);
 }
 
 bool readType(const std::string &name, core::ElementType &type) {
@@ -211,15 +221,16 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
           "Exit status: 0 success, 1 an error, after which no output has changed, 2 wrong command line.\n",
           &llvm::errs()) ||
       !check(table) || !readSize(table.minBytes, 0, line.minBytes) || !readSize(table.maxBytes, 0, line.maxBytes) ||
-      !readSize(table.stepBytes, 1, line.stepBytes) || !readSize(table.slotBytes, 128, line.slotBytes) ||
-      !readType(table.type, line.type) || !readDefines(table.defines, line.defines) ||
-      !readDefines(table.baselineDefines, line.baselineDefines))
+      !checkRange(line) || !readSize(table.stepBytes, 1, line.stepBytes) ||
+      !readSize(table.slotBytes, 128, line.slotBytes) || !readType(table.type, line.type) ||
+      !readDefines(table.defines, line.defines) || !readDefines(table.baselineDefines, line.baselineDefines))
     return {};
   line.inputs = table.inputs, line.topology = table.topology;
   line.fit = table.fit, line.fitConstants = table.fitConstants, line.output = table.fitted;
   line.collective = table.collective, line.program = table.program;
   line.baseline = table.baseline;
   line.factor = table.factor, line.slots = table.slots;
+  line.keepsProtocol = table.keepProtocol;
   line.useSymmetry = table.symmetry == "auto";
   line.criticalPath = table.criticalPath, line.resources = table.resources;
   line.json = table.json, line.trace = table.trace, line.report = table.report;

@@ -15,6 +15,27 @@ std::string addDefine(const std::string &option, const std::string &text, Define
   return {};
 }
 
+Defines ownDefines(const Defines &defines, const std::vector<std::string> &params, std::set<std::string> &used) {
+  Defines own;
+  for (const auto &define : defines)
+    if (std::find(params.begin(), params.end(), define.first) != params.end())
+      own.push_back(define), used.insert(define.first);
+  return own;
+}
+
+std::string findUnused(const Defines &defines, const std::set<std::string> &used) {
+  for (const auto &[name, value] : defines)
+    if (used.count(name) == 0)
+      return "'-D " + name + "=" + value + "': no input has a param '" + name + "'";
+  return {};
+}
+
+std::string checkSizes(uint64_t least, uint64_t most) {
+  if (least <= most)
+    return {};
+  return "there are no sizes from " + std::to_string(least) + " bytes (-b) to " + std::to_string(most) + " bytes (-e)";
+}
+
 std::optional<core::ElementType> typeNamed(const std::string &name) {
   for (unsigned i = 0; i < core::elementTypeCount; ++i)
     if (name == core::elementTypeName(static_cast<core::ElementType>(i)))

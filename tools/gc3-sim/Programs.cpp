@@ -2,6 +2,7 @@
 #include "Programs.h"
 #include "Input.h"
 #include "InputKind.h"
+#include "OptionText.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace gc3::sim {
@@ -21,26 +22,51 @@ bool Programs::compile(llvm::StringRef text) {
   return bundle::BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(file).ok();
 }
 
-bool Programs::read(std::string &error) {
+/// Reads the text, and finds its kind. Returns null after an error.
+std::unique_ptr<llvm::MemoryBuffer> Programs::open(std::string &error) {
   std::string problem;
-  const auto text = driver::readInput(options.input, driver::mostStreamedText, problem);
-  if (!text) {
+  auto text = driver::readInput(options.input, driver::mostStreamedText, problem);
+  if (text)
+    options.from = driver::kindOf(options.input, text->getBuffer());
+  else
     error = "cannot read '" + options.input + "': " + problem;
-    return false;
-  }
-  options.from = driver::kindOf(options.input, text->getBuffer());
+  return text;
+}
+
+bool Programs::load(llvm::StringRef text, std::string &error) {
   if (options.from != driver::From::Bundle)
-    return compile(text->getBuffer());
-  if (!options.sema.defines.empty()) {
-    error = "-D needs a program as source, but '" + options.input + "' is a bundle";
-    return false;
-  }
-  const llvm::StringRef bytes = text->getBuffer();
-  if (auto status = bundle::BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(file); !status.ok()) {
+    return compile(text);
+  if (auto status = bundle::BundleFile::openMemory(text.data(), text.size()).moveTo(file); !status.ok()) {
     error = options.input + ": " + status.message;
     return false;
   }
   return true;
+}
+
+bool Programs::read(std::string &error) {
+  const auto text = open(error);
+  if (!text)
+    return false;
+  if (options.from == driver::From::Bundle && !options.sema.defines.empty()) {
+    error = "-D needs a program as source, but '" + options.input + "' is a bundle";
+    return false;
+  }
+  return load(text->getBuffer(), error);
+}
+
+bool Programs::readAmongOthers(std::set<std::string> &used, std::string &error) {
+  const auto text = open(error);
+  if (!text)
+    return false;
+  std::optional<std::vector<std::string>> params(std::in_place);
+  if (options.from == driver::From::Source && !options.sema.defines.empty()) {
+    SourceManager sources;
+    Diagnostics diags(sources);
+    params = sema::listParams(sources, diags, options.input, text->getBuffer(), options.sema);
+  }
+  if (params) // otherwise the compilation reports the error
+    options.sema.defines = ownDefines(options.sema.defines, *params, used);
+  return load(text->getBuffer(), error);
 }
 
 std::string Programs::placeOf(uint32_t program, uint32_t step) const {

@@ -6,7 +6,9 @@
 #include "Pipeline.h"
 #include "bundle/BundleFile.h"
 
+#include "llvm/Support/MemoryBuffer.h"
 #include <memory>
+#include <set>
 
 namespace gc3::sim {
 
@@ -17,12 +19,16 @@ public:
 
   /// Reads the file. Returns false after an error, which is printed or in `error`.
   bool read(std::string &error);
+  /// Like read(), but uses only the params that the file has, and adds their names to `used`.
+  bool readAmongOthers(std::set<std::string> &used, std::string &error);
   const bundle::BundleFile &bundle() const { return *file; }
   /// Returns the place of a step, such as "ring.gc3:7", or an empty string if the file is a bundle. `program` is a
   /// number in the bundle.
   std::string placeOf(uint32_t program, uint32_t step) const;
 
 private:
+  std::unique_ptr<llvm::MemoryBuffer> open(std::string &error);
+  bool load(llvm::StringRef text, std::string &error);
   bool compile(llvm::StringRef text);
 
   driver::Options options;

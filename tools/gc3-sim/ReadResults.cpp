@@ -98,7 +98,7 @@ private:
       row.root = static_cast<int32_t>(*root);
     if (std::string problem = readTimes(object, row); !problem.empty())
       return problem;
-    if (row.outOfPlace > 0 || row.inPlace > 0)
+    if (row.bytes > 0 && (row.outOfPlace > 0 || row.inPlace > 0))
       rows.push_back(std::move(row));
     return {};
   }
@@ -190,7 +190,7 @@ private:
         return "the call has " + wrong.str() + " wrong elements";
     if (words.size() > 13)
       row.program = words[13].str();
-    if (row.outOfPlace > 0 || row.inPlace > 0)
+    if (row.bytes > 0 && (row.outOfPlace > 0 || row.inPlace > 0))
       rows.push_back(std::move(row));
     return {};
   }

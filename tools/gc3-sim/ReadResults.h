@@ -23,8 +23,8 @@ struct Measured {
   double inPlace = 0;         ///< microseconds; 0: not measured. Results without a placement have equal times
 };
 
-/// Appends the rows of `text`, which has one of the formats. Rows without a time are skipped. Returns an error text, or
-/// an empty string.
+/// Appends the rows of `text`, which has one of the formats. Rows without a time or without bytes are skipped. Returns
+/// an error text, or an empty string.
 std::string readResults(llvm::StringRef text, std::vector<Measured> &rows);
 
 } // namespace gc3::sim

@@ -118,6 +118,7 @@ std::string jsonOf(const CommandLine &line, const std::vector<Simulated> &rows) 
     out << separator << "{\"size\": " << row.bytes << ", \"time\": " << llvm::format("%.15g", each.time)
         << ", \"program\": " << jsonString(row.program) << ", \"collective\": " << jsonString(row.collective)
         << ", \"ranks\": " << row.ranks << ", \"count\": " << row.count << ", \"type\": " << jsonString(row.type)
+        << ", \"protocol\": " << jsonString(EnumNameProtocol(static_cast<bundle::fbs::Protocol>(each.protocol)))
         << ", \"root\": " << row.root << ", \"instructions\": " << each.instructions
         << ", \"thread_blocks\": " << each.threadBlocks << ", \"simulated_blocks\": " << each.simulatedBlocks;
     if (!line.baseline.empty())

@@ -40,16 +40,24 @@ std::string Rows::addDetails(Simulated &row, simulate::Prediction &&prediction) 
   return {};
 }
 
+/// Prints why a program runs under Simple, before its first row.
+void Rows::noteProtocol(uint32_t index) {
+  const std::string reason = whySimple(program(index), fabric, line);
+  if (!reason.empty() && noted.insert(index).second)
+    table.note(program(index).info().name()->str() + " runs under Simple: " + reason);
+}
+
 std::string Rows::simulateRow(const Group &group, uint32_t index, uint64_t count, uint64_t bytes) {
   simulate::Prediction prediction;
+  const simulate::Call call = callOf(program(index), count, fabric, line);
   const bool isExplained = line.criticalPath || line.resources || !line.trace.empty(); // by a run of all blocks
-  if (std::string problem = simulate::simulate(callOf(program(index), count, line), fabric,
-                                               {.useSymmetry = line.useSymmetry && !isExplained}, prediction);
+  if (std::string problem =
+          simulate::simulate(call, fabric, {.useSymmetry = line.useSymmetry && !isExplained}, prediction);
       !problem.empty())
     return problem;
   const bundle::fbs::Program &info = file.program(index);
   Simulated simulated;
-  simulated.program = index, simulated.time = prediction.time;
+  simulated.program = index, simulated.time = prediction.time, simulated.protocol = call.slots.protocol;
   simulated.instructions = prediction.instructions;
   simulated.threadBlocks = prediction.threadBlocks, simulated.simulatedBlocks = prediction.simulatedBlocks;
   if (baseline)
@@ -65,6 +73,7 @@ std::string Rows::simulateRow(const Group &group, uint32_t index, uint64_t count
     own.algbw = static_cast<double>(bytes) / prediction.time / 1000;
   own.busbw = own.algbw * run::busFactor(info.collective()->str(), row.ranks);
   row.columns = columnsOf(simulated);
+  noteProtocol(index);
   table.row(row);
   if (!line.report.empty())
     if (std::string problem = addDetails(simulated, std::move(prediction)); !problem.empty())
@@ -113,7 +122,7 @@ std::string Rows::simulateAll() {
 }
 
 std::string Rows::record(const Simulated &row, simulate::Prediction &prediction) const {
-  return simulate::simulate(callOf(program(row.program), row.row.count, line), fabric, {.recordEvents = true},
+  return simulate::simulate(callOf(program(row.program), row.row.count, fabric, line), fabric, {.recordEvents = true},
                             prediction);
 }
 

@@ -5,17 +5,19 @@
 #include "Baseline.h"
 #include "Row.h"
 #include "gc3/Simulate/CriticalPath.h"
+#include <set>
 
 namespace gc3::sim {
 
 /// A row of the table, and the prediction of its call.
 struct Simulated {
   run::Row row;
-  uint32_t program = 0;                           ///< number in the bundle
-  double time = 0;                                ///< microseconds
-  uint64_t instructions = 0;                      ///< steps in all tiles
-  uint32_t threadBlocks = 0, simulatedBlocks = 0; ///< of all ranks, and without those that equal a simulated one
-  std::optional<BaselineTime> baseline;           ///< nothing: none requested, or it has no program for the size
+  uint32_t program = 0;                                 ///< number in the bundle
+  double time = 0;                                      ///< microseconds
+  kernel::Protocol protocol = kernel::Protocol::Simple; ///< that the call uses
+  uint64_t instructions = 0;                            ///< steps in all tiles
+  uint32_t threadBlocks = 0, simulatedBlocks = 0;       ///< of all ranks, and without those that equal a simulated one
+  std::optional<BaselineTime> baseline;                 ///< nothing: none requested, or it has no program for the size
   // Only for --report:
   std::vector<double> bytesMoved;        ///< by resource of the fabric
   std::vector<simulate::PathPart> parts; ///< of the critical path; empty if the call has too many steps
@@ -47,6 +49,7 @@ public:
 private:
   std::string simulateGroup(const Group &group);
   std::string simulateRow(const Group &group, uint32_t index, uint64_t count, uint64_t bytes);
+  void noteProtocol(uint32_t index);
   std::string addDetails(Simulated &row, simulate::Prediction &&prediction) const;
   std::string columnsOf(const Simulated &simulated) const;
 
@@ -58,6 +61,7 @@ private:
   run::Options tableOptions;
   run::Table table;
   std::vector<Simulated> rows;
+  std::set<uint32_t> noted; ///< programs after noteProtocol()
 };
 
 } // namespace gc3::sim

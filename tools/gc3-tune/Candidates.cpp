@@ -2,6 +2,8 @@
 #include "Candidates.h"
 #include "Input.h"
 #include "InputKind.h"
+#include "MachineCosts.h"
+#include "OptionText.h"
 #include "gc3/Emit/Bundle.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -56,9 +58,7 @@ std::string Candidates::listAssignments(const std::string &path, const std::stri
   options.includeDirs = line.includeDirs;
   const auto names = sema::listParams(sources, diags, path, text, options);
   if (names)
-    for (const auto &define : line.defines)
-      if (std::find(names->begin(), names->end(), define.first) != names->end())
-        params.push_back(define), usedParams.push_back(define.first);
+    params = sim::ownDefines(line.defines, *names, usedParams);
   options.defines = params;
   auto listed = names ? sema::listAssignments(sources, diags, path, text, options, line.mostCandidates) : std::nullopt;
   if (listed) {
@@ -94,10 +94,7 @@ std::string Candidates::listJobs() {
       return "the inputs have more than " + std::to_string(line.mostCandidates) +
              " combinations of knobs; set some with -D, or permit more with --most-candidates";
   }
-  for (const auto &define : line.defines)
-    if (std::find(usedParams.begin(), usedParams.end(), define.first) == usedParams.end())
-      return "'-D " + define.first + "=" + define.second + "': no input has a param '" + define.first + "'";
-  return {};
+  return sim::findUnused(line.defines, usedParams);
 }
 
 void Candidates::run(Job &job) const {
@@ -138,10 +135,31 @@ void Candidates::add(Job &job) {
     for (unsigned number = 2; isTaken(name); ++number)
       name = plain + "_" + std::to_string(number);
     candidates.push_back({name, job.file, job.defines, renamed(job.programs[i], name, 0, ir::ProgramInfo::NoLimit),
-                          std::move(job.verdicts[i])});
+                          std::move(job.verdicts[i]), ""});
   }
   files.insert(files.end(), job.filesRead.begin(), job.filesRead.end());
   job.programs.clear(), job.text.clear(), job.filesRead.clear();
+}
+
+/// Gives programs the protocol Simple if the runtime replaces their own by it on the topology. Their names say so. They
+/// come after the others, which stay if both are equal.
+void Candidates::useSimple(const topology::Topology &topology) {
+  const simulate::Fabric fabric(topology);
+  for (Candidate &each : candidates) {
+    if (each.program.ranks() == topology.ranks)
+      each.whySimple = driver::whySimple(each.program, fabric);
+    if (each.whySimple.empty())
+      continue;
+    std::string name = each.name + "_as_Simple";
+    while (isTaken(name))
+      name += '_';
+    each.program = renamed(each.program, name, 0, ir::ProgramInfo::NoLimit);
+    auto info = std::make_shared<ir::ProgramInfo>(*each.program.info);
+    info->protocol = ir::Protocol::Simple;
+    each.program.info = std::move(info), each.name = std::move(name);
+  }
+  std::stable_partition(candidates.begin(), candidates.end(),
+                        [](const Candidate &each) { return each.whySimple.empty(); });
 }
 
 /// Drops candidates that are equal to an earlier one, as for values of a knob that a program does not use.
@@ -156,7 +174,10 @@ void Candidates::dropEqual() {
     if (isNew)
       different.push_back(std::move(each));
     else
-      droppedOnes.push_back({each.name, "it is the same program as '" + different[same->second].name + "'", true});
+      droppedOnes.push_back({each.name,
+                             "it is the same program as '" + different[same->second].name + "'" +
+                                 (each.whySimple.empty() ? "" : " under Simple: " + each.whySimple),
+                             true});
   }
   candidates = std::move(different);
 }
@@ -179,6 +200,8 @@ std::string Candidates::compile([[maybe_unused]] const topology::Topology *topol
     add(job);
   if (candidates.empty())
     return jobs.front().diagnostics + "no candidate compiles";
+  if (topology && line.timing == Timing::Simulator)
+    useSimple(*topology);
   dropEqual();
   return {};
 }

@@ -8,6 +8,7 @@
 #include "gc3/Topology/Topology.h"
 
 #include <memory>
+#include <set>
 
 namespace gc3::tune {
 
@@ -17,6 +18,7 @@ struct Candidate {
   sema::Assignment defines; ///< values of its knobs
   ir::Program program;      ///< with this name, for all sizes
   verify::Verdict verdict;
+  std::string whySimple; ///< why it got the protocol Simple instead of its own; empty: it did not
 };
 
 /// A candidate that can't be used.
@@ -31,7 +33,8 @@ public:
   explicit Candidates(const CommandLine &line) : line(line) {}
 
   /// Compiles all candidates, several at a time. Searches for further ones on `topology` if the command line requests
-  /// it; otherwise `topology` may be null. Returns an error text, or an empty string. Diagnostics of inputs that have
+  /// it; otherwise `topology` may be null. If times are simulated, programs that the runtime runs under Simple on the
+  /// topology get this protocol. Returns an error text, or an empty string. Diagnostics of inputs that have
   /// no usable candidate are part of the text.
   std::string compile(const topology::Topology *topology);
 
@@ -66,6 +69,7 @@ private:
   std::string addSynthesized(const topology::Topology &topology);
   void run(Job &job) const;
   void add(Job &job);
+  void useSimple(const topology::Topology &topology);
   void dropEqual();
   bool isTaken(const std::string &name) const;
 
@@ -75,7 +79,7 @@ private:
   std::vector<uint32_t> numbers; ///< by program of the inputs: of the candidate that equals it
   std::vector<Dropped> droppedOnes;
   std::vector<std::string> files;
-  std::vector<std::string> usedParams; ///< of the command line; perhaps several times each
+  std::set<std::string> usedParams; ///< of the command line
 };
 
 /// Returns a copy of the program with another name and other sizes.

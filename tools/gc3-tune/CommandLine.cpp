@@ -121,6 +121,11 @@ bool readSize(const cl::opt<std::string> &option, uint64_t &size) {
   return true;
 }
 
+bool checkRange(const CommandLine &line) {
+  const std::string problem = sim::checkSizes(line.minBytes, line.maxBytes);
+  return problem.empty() || reject(problem);
+}
+
 bool readType(const std::string &name, core::ElementType &type) {
   const std::optional<core::ElementType> known = sim::typeNamed(name);
   if (!known)
@@ -251,11 +256,12 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
           "other formats that gc3c reads.\n"
           "Sizes are bytes of the larger of one rank's input and output; K M G and KiB MiB GiB are powers of 1024, "
           "KB MB GB of 1000.\n\n"
-          "Exit status: 0 success, 1 an error, after which no output has changed, 2 wrong command line.\n",
+          "Exit status: 0 success, 1 an error, after which no output has changed (if NCCL is faster at all sizes: no "
+          "bundle), 2 wrong command line.\n",
           &llvm::errs()) ||
       !check(table) || !readSize(table.minBytes, line.minBytes) || !readSize(table.maxBytes, line.maxBytes) ||
-      !readType(table.type, line.type) || !readDefines(table, line) || !readWithin(table.within, line.within) ||
-      !readTiming(table.measure, line.timing))
+      !checkRange(line) || !readType(table.type, line.type) || !readDefines(table, line) ||
+      !readWithin(table.within, line.within) || !readTiming(table.measure, line.timing))
     return {};
   line.synthesize = table.synthesize;
   line.inputs = table.inputs, line.includeDirs = table.includes;

@@ -12,11 +12,12 @@
 
 namespace gc3::tune {
 
-/// Runs all candidates once, and keeps the shorter times.
-std::string Timer::measureOnce(const std::string &path, std::vector<Contest> &contests) const {
+/// Runs all candidates once at these sizes, and keeps the shorter times.
+std::string Timer::measureOnce(const std::string &path, const sim::CallOptions &sizes,
+                               std::vector<Contest> &contests) const {
   run::Options options;
   options.bundle = path, options.program = "all";
-  options.minBytes = line.minBytes, options.maxBytes = line.maxBytes, options.factor = line.factor;
+  options.minBytes = sizes.minBytes, options.maxBytes = sizes.maxBytes, options.factor = sizes.factor;
   options.types = {static_cast<gc3DataType_t>(line.type)};
   options.check = false, options.quiet = true;
   options.onGpu = line.timing == Timing::Cuda;
@@ -68,8 +69,11 @@ std::string Timer::measureAll(std::vector<Contest> &contests) {
   for (uint32_t round = 0; round < line.rounds; ++round) {
     if (!line.quiet)
       llvm::errs() << "gc3-tune: measures, round " << round + 1 << " of " << line.rounds << '\n';
-    if (std::string problem = measureOnce(path.str().str(), contests); !problem.empty())
+    if (std::string problem = measureOnce(path.str().str(), calls, contests); !problem.empty())
       return problem;
+    if (const auto largest = largestCall())
+      if (std::string problem = measureOnce(path.str().str(), *largest, contests); !problem.empty())
+        return problem;
   }
   return {};
 }

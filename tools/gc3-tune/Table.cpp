@@ -34,6 +34,8 @@ static void printContest(llvm::raw_ostream &out, const CommandLine &line, const 
       out << "             -         -";
     out << "  " << serving.name << '\n';
   }
+  if (line.againstNccl && !hasBaseline)
+    out << "# NCCL's model has no time for " << contest.label << '\n';
   out << "# largest loss: " << llvm::format("%.1f %%", 100 * contest.choice.loss) << '\n';
   for (const Serving &serving : contest.servings)
     out << "# " << textOfRange(serving) << ": " << serving.name << '\n';

@@ -32,6 +32,18 @@ std::string Timer::open() {
   return groups->find("", "");
 }
 
+/// Returns the call of the largest size if -f passes this size by.
+std::optional<sim::CallOptions> Timer::largestCall() const {
+  uint64_t last = calls.minBytes;
+  while (last < calls.maxBytes && std::max<uint64_t>(last, 1) <= calls.maxBytes / calls.factor)
+    last = std::max<uint64_t>(last, 1) * calls.factor;
+  if (last >= calls.maxBytes)
+    return {};
+  sim::CallOptions largest = calls;
+  largest.minBytes = largest.maxBytes;
+  return largest;
+}
+
 void Timer::add(const sim::Group &group, std::vector<Contest> &contests) const {
   Contest &contest = contests.emplace_back();
   contest.label = group.label, contest.root = group.root;
@@ -43,6 +55,10 @@ void Timer::add(const sim::Group &group, std::vector<Contest> &contests) const {
 std::string Timer::listSizes(Contest &contest) const {
   const core::Program &first = groups->program(contest.candidates[0]);
   contest.counts = countsOf(first, calls);
+  if (const auto largest = largestCall(); largest && !contest.counts.empty())
+    for (const uint64_t count : countsOf(first, *largest))
+      if (contest.counts.back() < count)
+        contest.counts.push_back(count);
   for (uint64_t count : contest.counts) {
     const std::optional<uint64_t> size = core::callBytes(first, count, core::elementSize(line.type));
     if (!size)
@@ -59,7 +75,8 @@ std::string Timer::listSizes(Contest &contest) const {
 
 std::string Timer::simulate(uint32_t candidate, uint64_t count, double &time) const {
   simulate::Prediction prediction;
-  std::string problem = simulate::simulate(callOf(groups->program(candidate), count, calls), *fabric, {}, prediction);
+  std::string problem =
+      simulate::simulate(callOf(groups->program(candidate), count, *fabric, calls), *fabric, {}, prediction);
   time = NoTime;
   if (problem.empty())
     time = prediction.time;
@@ -86,7 +103,8 @@ void Timer::simulateAll(Contest &contest) {
       candidates.drop(contest.candidates[i], problems[i]);
 }
 
-/// Returns an error text if the baseline runs on another number of ranks.
+/// Leaves a contest without a baseline if NCCL's model has no time for its collective. Returns an error text if the
+/// baseline runs on another number of ranks.
 std::string Timer::timeBaseline(Contest &contest) const {
   if (contest.ranks != nccl.ranks)
     return contest.label + " has " + std::to_string(contest.ranks) +
@@ -94,10 +112,11 @@ std::string Timer::timeBaseline(Contest &contest) const {
            " ranks, those of --topology";
   for (uint64_t size : contest.sizes) {
     const auto choice = chooseNccl(nccl, file->program(contest.candidates[0]).collective()->string_view(), size);
-    contest.table.baseline.push_back(choice ? choice->time : NoTime);
-    contest.baselineNames.push_back(choice ? std::string(name(choice->algorithm)) + " " +
-                                                 std::string(topology::ProtocolNames[choice->protocol])
-                                           : "");
+    if (!choice) // as at all other sizes
+      return {};
+    contest.table.baseline.push_back(choice->time);
+    contest.baselineNames.push_back(std::string(name(choice->algorithm)) + " " +
+                                    std::string(topology::ProtocolNames[choice->protocol]));
   }
   return {};
 }

@@ -28,9 +28,10 @@ private:
   std::string open();
   void add(const sim::Group &group, std::vector<Contest> &contests) const;
   std::string listSizes(Contest &contest) const;
+  std::optional<sim::CallOptions> largestCall() const;
   void simulateAll(Contest &contest);
   std::string measureAll(std::vector<Contest> &contests);
-  std::string measureOnce(const std::string &path, std::vector<Contest> &contests) const;
+  std::string measureOnce(const std::string &path, const sim::CallOptions &sizes, std::vector<Contest> &contests) const;
   std::string timeBaseline(Contest &contest) const;
   std::string removeUntimed(std::vector<Contest> &contests) const;
   std::string firstReason(const Contest &contest) const;

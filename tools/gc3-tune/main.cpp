@@ -44,9 +44,20 @@ static std::string checkPaths(const CommandLine &line, const std::vector<std::st
   return {};
 }
 
-/// Writes all outputs, or none. Returns an error text, or an empty string.
+/// Returns true if the bundle would have a program.
+static bool hasPrograms(const std::vector<Contest> &contests) {
+  for (const Contest &contest : contests)
+    for (const Serving &serving : contest.servings)
+      if (serving.candidate != TimeTable::Baseline)
+        return true;
+  return false;
+}
+
+/// Writes all outputs, or none. A bundle without programs is not written, and is an error. Returns an error text, or an
+/// empty string.
 static std::string write(const CommandLine &line, const Candidates &candidates, const std::vector<Contest> &contests) {
-  const std::string bundle = bundleOf(candidates, contests);
+  const bool hasBundle = hasPrograms(contests);
+  const std::string bundle = hasBundle ? bundleOf(candidates, contests) : "";
   const std::string json = line.json.empty() ? "" : jsonOf(line, candidates, contests);
   std::string page;
   if (!line.report.empty()) {
@@ -54,7 +65,9 @@ static std::string write(const CommandLine &line, const Candidates &candidates, 
     report::writePage(out, pageOf(line, candidates, contests));
     out.flush();
   }
-  llvm::SmallVector<driver::OutputFile, 3> files = {{line.output, bundle}};
+  llvm::SmallVector<driver::OutputFile, 3> files;
+  if (hasBundle)
+    files.push_back({line.output, bundle});
   if (!line.json.empty())
     files.push_back({line.json, json});
   if (!line.report.empty())
@@ -63,17 +76,9 @@ static std::string write(const CommandLine &line, const Candidates &candidates, 
     return problem;
   if (std::optional<driver::WriteFailure> failure = driver::writeOutputs(files))
     return "cannot write '" + failure->path + "': " + failure->problem;
-  return {};
-}
-
-/// Returns an error text if the bundle would have no program.
-static std::string checkPrograms(const CommandLine &line, const std::vector<Contest> &contests) {
-  for (const Contest &contest : contests)
-    for (const Serving &serving : contest.servings)
-      if (serving.candidate != TimeTable::Baseline)
-        return {};
   const std::string nccl = line.timing == Timing::Learned ? "NCCL" : "NCCL's model";
-  return "no candidate is faster than " + nccl + " by more than --within permits, so the bundle would be empty";
+  return hasBundle ? ""
+                   : "no candidate is faster than " + nccl + " by more than --within permits, so there is no bundle";
 }
 
 /// Chooses the programs of all contests. Returns an error text, or an empty string.
@@ -112,9 +117,7 @@ static int run(const CommandLine &line) {
   if (std::string problem = chooseAll(line, timer, candidates, contests); !problem.empty())
     return fail(problem);
   nameServings(candidates, contests);
-  std::string problem = checkPrograms(line, contests);
-  if (problem.empty())
-    problem = write(line, candidates, contests);
+  const std::string problem = write(line, candidates, contests);
   if (!line.quiet) // also after an error, to show why
     printTable(llvm::outs(), line, candidates, contests);
   return problem.empty() ? 0 : fail(problem);

@@ -66,7 +66,9 @@ double longestPath(const ir::Program &program, llvm::function_ref<double(uint32_
 /// Times on a machine. The caller knows the machine and computes them.
 struct MachineCost {
   std::string machine;
-  double latency = 0;     ///< microseconds of the longest path
+  ir::Protocol protocol = ir::Protocol::Simple; ///< under which the runtime runs the program on the machine
+  std::string whySimple;                        ///< why this is not the program's own protocol; empty if it is
+  double latency = 0;                           ///< microseconds of the longest path
   double perMegabyte = 0; ///< microseconds for a million bytes of the call, in the busiest part of the machine
   std::string busiest;    ///< name of this part; empty if no part limits the program
   std::optional<double> leastLatency, leastPerMegabyte; ///< bounds for every program; nothing if unknown

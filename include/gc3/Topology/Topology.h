@@ -69,6 +69,7 @@ struct Topology {
   std::string description;
   std::string warning; ///< what the file that was read may lack; for the user, so printJson() leaves it out
   uint32_t ranks = 0;
+  uint32_t host = 0;            ///< ranks of a host, if links other than a network join several hosts; 0: they do not
   std::vector<Link> links;      ///< including those of expanded switches
   std::vector<Switch> switches; ///< the first expandedSwitches of them with their links and bounds
   uint32_t expandedSwitches = 0;
@@ -83,6 +84,7 @@ struct Topology {
   std::vector<uint32_t> boundBandwidth;
   std::vector<uint32_t> boundSwitch; ///< number of the switch that the bound is a part of, or Link::NoSwitch
 
+  bool haveOneHost(uint32_t a, uint32_t b) const { return host == 0 || a / host == b / host; }
   uint32_t linkCount() const { return static_cast<uint32_t>(links.size()); }
   uint32_t boundCount() const { return static_cast<uint32_t>(boundBandwidth.size()); }
   void addBound(const std::vector<uint32_t> &ofLinks, uint32_t bandwidth, uint32_t ofSwitch = Link::NoSwitch);

@@ -341,6 +341,9 @@ TEST(Json, ErrorsOfSwitchesAndFigures) {
   EXPECT_EQ(with("\"network\": {\"cards\": 0}"),
             "network.cards: the number of network cards must be a whole number from 1 to 131072, not 0");
   EXPECT_EQ(with("\"sources\": [{\"figure\": \"a\"}]"), "sources[0]: 'source' is missing");
+  EXPECT_EQ(with("\"host\": 3"), "host: the number of ranks of a host must be a whole number from 1 to 2, not 3");
+  EXPECT_EQ(jsonError(R"({"name": "e", "ranks": 3, "host": 2, "switches": [{}]})"),
+            "host: hosts of this size can't divide 3 ranks evenly");
   EXPECT_EQ(with("\"description\": 3"), "description: must be a string of one line");
 }
 
@@ -368,7 +371,7 @@ TEST(Json, ErrorsHaveThePathOfWhatIsWrong) {
   EXPECT_EQ(jsonError(changed("\"t\"", "1")), "name: must be a string of one line");
   EXPECT_EQ(jsonError(changed("\"t\"", "\"a\\nb\"")), "name: must be a string of one line");
   EXPECT_EQ(jsonError(changed("\"ranks\"", "\"nodes\"")),
-            "unknown member 'nodes'; the members are name, description, ranks, lattice, links, switches, bounds, "
+            "unknown member 'nodes'; the members are name, description, ranks, host, lattice, links, switches, bounds, "
             "network, costs, sources");
   EXPECT_EQ(jsonError(changed("3,", "-3,")),
             "ranks: the number of ranks must be a whole number from 2 to 131072, not -3");

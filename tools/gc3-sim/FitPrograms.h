@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs in the FILES of --fit, and which of them a measured call ran.
+#pragma once
+
+#include "CommandLine.h"
+#include "Groups.h"
+#include "Programs.h"
+#include "ReadResults.h"
+
+namespace gc3::sim {
+
+/// Returns a description of a row for messages, such as "1024 bytes of 'ring' on 8 ranks".
+std::string placeOf(const Measured &measured);
+
+class FitPrograms {
+public:
+  /// `line` must outlive this object.
+  explicit FitPrograms(const CommandLine &line) : line(line) {}
+
+  /// Reads the files. Skips those without the collective of the command line. Returns an error text, or an empty
+  /// string. If `isPrinted` becomes true, the error is printed already.
+  std::string read(bool &isPrinted);
+
+  /// Returns the program that a row names, or that serves its size. Returns null after an error, which is in `error`.
+  const core::Program *find(const Measured &measured, std::string &error) const;
+
+private:
+  /// What of a row no program has. Programs are compared in this order.
+  enum class Lack : uint8_t { Collective, Ranks, Root, Name, Size };
+  struct File {
+    std::unique_ptr<Programs> programs;
+    std::unique_ptr<Groups> groups;
+  };
+  static const char *textOf(Lack lack);
+  static const core::Program *findIn(const Groups &groups, const Group &group, const Measured &measured, Lack &lack);
+  bool isAmbiguous(const Measured &measured) const;
+
+  const CommandLine &line;
+  std::vector<File> files;
+};
+
+} // namespace gc3::sim
