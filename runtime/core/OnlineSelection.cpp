@@ -240,9 +240,9 @@ void OnlineSelection::addRows(select::TuneFile &own, const Family &family, CallP
   own.contexts.push_back(contextOf(family, place));
   for (uint32_t bucket = 0; bucket < bucketCount; ++bucket)
     for (uint32_t arm = 0; arm < family.programs.size(); ++arm)
-      if (const auto [calls, median, spread] = selector->experience(bucket, arm); calls != 0 && median > 0)
+      if (const auto [count, median, spread] = selector->experience(bucket, arm); count != 0 && median > 0)
         own.rows.push_back({static_cast<uint32_t>(own.contexts.size() - 1), bucket, armName(family.programs[arm]),
-                            calls, median, spread, now});
+                            count, median, spread, now});
 }
 
 select::TuneFile OnlineSelection::learned() const {

@@ -13,8 +13,7 @@
 //   if (schedule.record({context, bucket, choice.arm, choice.isTimed})) // after the choice
 //     send schedule.begin(digest of the selectors), with the times and flags of the calls in its range
 //
-// When a communicator is created, its ranks exchange a Message with the digest of their selectors, and evaluate() names
-// the ranks that differ, because they have read other files. Otherwise, the first choices could differ.
+// When a communicator is created, its ranks must have equal selectors. So they compare what they have read from files.
 //
 // The steps depend only on the terms, the calls and the results of exchanges, which are identical on all ranks. Only
 // the lag in a message depends on when exchanges end on this rank. So a late exchange changes no choice.
