@@ -240,5 +240,9 @@ extern "C" gc3Result_t gc3GroupEnd(void) {
     result = runGroup();
     return {};
   });
+  if (unexpected != gc3Success) { // memory ran out, perhaps before the deferred calls left the group
+    group.calls.clear();
+    group.inits.clear();
+  }
   return result != gc3Success ? result : unexpected;
 }
