@@ -182,6 +182,32 @@ void Candidates::dropEqual() {
   candidates = std::move(different);
 }
 
+/// Returns a reason without the name of its program, which differs between candidates.
+static std::string withoutName(const Dropped &dropped) {
+  std::string reason = dropped.reason;
+  const size_t begin = reason.find("'" + dropped.name + "'");
+  return begin == std::string::npos ? reason : reason.erase(begin, dropped.name.size() + 2);
+}
+
+std::vector<std::string> Candidates::describeDropped() const {
+  std::vector<std::string> lines;
+  std::vector<unsigned> others; // by line
+  llvm::StringMap<size_t> lineOfReason;
+  for (const Dropped &each : droppedOnes) {
+    if (each.isEqual)
+      continue;
+    const auto [known, isNew] = lineOfReason.try_emplace(withoutName(each), lines.size());
+    if (isNew)
+      lines.push_back(each.name + ": " + each.reason), others.push_back(0);
+    else
+      ++others[known->second];
+  }
+  for (size_t i = 0; i < lines.size(); ++i)
+    if (others[i] != 0)
+      lines[i] += " (and " + std::to_string(others[i]) + " more for this reason)";
+  return lines;
+}
+
 std::string Candidates::compile([[maybe_unused]] const topology::Topology *topology) {
   if (std::string problem = listJobs(); !problem.empty())
     return problem;
