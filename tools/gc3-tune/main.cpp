@@ -124,6 +124,13 @@ static int makeBundle(const CommandLine &line) {
   std::vector<Contest> contests;
   if (std::string problem = timer.run(contests); !problem.empty())
     return fail(problem);
+  if (line.timing == Timing::Simulator) {
+    std::set<kernel::Protocol> used;
+    for (const Candidate &each : candidates.all())
+      used.insert(static_cast<kernel::Protocol>(each.program.info->protocol));
+    if (std::string warning = sim::findFreeProtocol(*topology, used); !warning.empty())
+      llvm::errs() << "gc3-tune: warning: " << warning << '\n';
+  }
   for (const std::string &each : candidates.describeDropped())
     llvm::errs() << "gc3-tune: warning: dropped " << each << '\n';
   if (std::string problem = chooseAll(line, timer, candidates, contests); !problem.empty())
