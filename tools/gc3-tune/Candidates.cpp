@@ -22,10 +22,13 @@ ir::Program renamed(const ir::Program &program, const std::string &name, uint64_
 }
 
 /// Returns a program's name with the values of its knobs, such as "ring_channels4_LL". A value that is a word needs no
-/// name.
-static std::string nameOf(const std::string &program, const sema::Assignment &defines) {
-  std::string name = program;
+/// name. A protocol that is not the program's is left out.
+static std::string nameOf(const ir::ProgramInfo &program, const sema::Assignment &defines) {
+  std::string name = program.name;
   for (const auto &[param, value] : defines) {
+    const bool isProtocol = value == "Simple" || value == "LL" || value == "LL128";
+    if (isProtocol && value != ir::name(program.protocol))
+      continue;
     const bool isWord = !value.empty() && llvm::isAlpha(value[0]) && value != "true" && value != "false";
     name += isWord ? "_" : "_" + param;
     for (char c : value)
@@ -130,7 +133,7 @@ void Candidates::add(Job &job) {
   if (!job.problem.empty())
     droppedOnes.push_back({job.file + textOf(job.defines), job.problem});
   for (size_t i = 0; i < job.programs.size(); ++i) {
-    const std::string plain = nameOf(job.programs[i].info->name, job.defines) + job.label;
+    const std::string plain = nameOf(*job.programs[i].info, job.defines) + job.label;
     std::string name = plain;
     for (unsigned number = 2; isTaken(name); ++number)
       name = plain + "_" + std::to_string(number);
