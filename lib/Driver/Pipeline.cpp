@@ -216,12 +216,21 @@ bool Pipeline::writeCosts(llvm::raw_ostream &out) {
   if (!topology->warning.empty())
     session.diags.warning(DiagId::BadTopology, {}, topology->warning);
   const simulate::Fabric fabric(*topology);
-  for (const ir::Program &program : programs)
-    if (const std::string problem = findMisfit(program, fabric); !problem.empty()) {
+  const auto hasRanks = [&](const ir::Program &program) { return program.ranks() == topology->ranks; };
+  const bool anyHasRanks = std::any_of(programs.begin(), programs.end(), hasRanks);
+  std::vector<ir::Program> fitting;
+  for (const ir::Program &program : programs) {
+    const std::string problem = findMisfit(program, fabric);
+    if (problem.empty()) {
+      fitting.push_back(program);
+    } else if (anyHasRanks && !hasRanks(program)) {
+      session.diags.warning(DiagId::BadTopology, program.info->nameRange, problem + "; it is left out");
+    } else {
       session.diags.error(DiagId::BadTopology, program.info->nameRange, problem);
       return false;
     }
-  write(out, programs,
+  }
+  write(out, fitting,
         [&](const ir::Program &program, const emit::Cost &cost) { return machineCost(program, cost, fabric); });
   return true;
 }

@@ -24,6 +24,18 @@ std::string whySimple(const core::Program &program, const simulate::Fabric &fabr
   return {};
 }
 
+std::string findFreeProtocol(const topology::Topology &topology, const std::set<kernel::Protocol> &used) {
+  const auto &all = topology.costs.protocols;
+  if (std::none_of(all.begin(), all.end(), [](const topology::ProtocolCosts &each) { return each.isSet(); }))
+    return {};
+  for (const kernel::Protocol protocol : used)
+    if (!all[static_cast<size_t>(protocol)].isSet())
+      return "topology '" + topology.name + "' has no costs for " +
+             EnumNameProtocol(static_cast<bundle::fbs::Protocol>(protocol)) +
+             ", so predictions of its programs are too short";
+  return {};
+}
+
 simulate::Call callOf(const core::Program &program, uint64_t count, const simulate::Fabric &fabric,
                       const CallOptions &options) {
   const kernel::Protocol protocol =

@@ -5,6 +5,7 @@
 #include "core/Element.h"
 #include "core/Program.h"
 #include "gc3/Simulate/Simulate.h"
+#include <set>
 
 namespace gc3::sim {
 
@@ -20,6 +21,10 @@ struct CallOptions {
 
 /// Returns why calls of the program use Simple instead of its own protocol, or an empty string.
 std::string whySimple(const core::Program &program, const simulate::Fabric &fabric, const CallOptions &options);
+
+/// Returns a warning if the topology has costs for some protocols, but none for one of these. Then calls under this
+/// protocol seem faster than others. Returns an empty string if there is none.
+std::string findFreeProtocol(const topology::Topology &topology, const std::set<kernel::Protocol> &used);
 
 /// Returns a call of the program with `count` elements per block, for this fabric.
 simulate::Call callOf(const core::Program &program, uint64_t count, const simulate::Fabric &fabric,

@@ -152,17 +152,27 @@ bool checkOutputs(std::initializer_list<const cl::opt<std::string> *> files) {
   return true;
 }
 
-/// Returns true if an option requests something about the prediction of a FILE.
-bool predicts(const Table &table) {
-  return !table.baseline.empty() || table.criticalPath || table.resources || !table.json.empty() ||
-         !table.report.empty() || !table.trace.empty() || !table.program.empty();
+using OptionList = std::initializer_list<const cl::Option *>;
+
+/// Returns the first of these options that the command line has, with its dashes, or an empty string.
+std::string firstGiven(OptionList options) {
+  for (const cl::Option *each : options)
+    if (each->getNumOccurrences() != 0)
+      return (each->ArgStr.size() > 1 ? "--" : "-") + each->ArgStr.str();
+  return {};
+}
+
+/// Returns the first option that requests something about the prediction of a FILE, or an empty string.
+std::string firstOfPredictions(const Table &table) {
+  return firstGiven({&table.baseline, &table.criticalPath, &table.resources, &table.json, &table.report, &table.trace,
+                     &table.program});
 }
 
 /// Checks the options that --nccl-table can be combined with.
 bool checkNcclTable(const Table &table) {
   if (!table.inputs.empty())
     return reject("--nccl-table needs no FILE");
-  if (predicts(table) || !table.fit.empty() || !table.fitted.empty() || !table.fitConstants.empty())
+  if (!firstOfPredictions(table).empty() || !table.fit.empty() || !table.fitted.empty() || !table.fitConstants.empty())
     return reject("--nccl-table can't be combined with options of predictions or of --fit");
   return true;
 }
@@ -177,11 +187,12 @@ bool checkFit(const Table &table) {
   const bool isComparison = table.fitConstants.size() == 1 && table.fitConstants[0] == "none";
   if (table.fitted.empty() != isComparison)
     return reject(isComparison ? "-o can't be combined with --fit-constants=none" : "--fit needs -o");
-  for (const cl::Option *each :
-       std::initializer_list<const cl::Option *>{&table.minBytes, &table.maxBytes, &table.factor})
-    if (each->getNumOccurrences() != 0)
-      return reject("-b, -e and -f have no effect with --fit, which uses the sizes of the rows");
-  return !predicts(table) || reject("--fit can't be combined with options of predictions");
+  if (const std::string given =
+          firstGiven({&table.minBytes, &table.maxBytes, &table.factor, &table.stepBytes, &table.type});
+      !given.empty())
+    return reject(given + " has no effect with --fit, which uses the sizes and types of the rows");
+  const std::string given = firstOfPredictions(table);
+  return given.empty() || reject(given + " can't be combined with --fit, which only fits");
 }
 
 bool check(const Table &table) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FitPrograms.h"
+#include "OptionText.h"
 #include "core/Identity.h"
 #include "gc3/Common/CollectiveForm.h"
 #include <algorithm>

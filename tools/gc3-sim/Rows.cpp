@@ -3,6 +3,7 @@
 #include "core/Layout.h"
 #include "gc3/Common/Opcode.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <algorithm>
 
 namespace gc3::sim {
 
@@ -115,8 +116,14 @@ std::string Rows::simulateAll() {
     table.addColumns(static_cast<int>(width), llvm::formatv("{0,11} {1,9}  {2}", "baseline", "speed-up", "against"),
                      llvm::formatv("{0,11}", "(us)"));
   }
+  const uint32_t ranks = fabric.topology().ranks;
+  const auto fits = [&](const Group &group) { return program(group.programs[0]).ranks() == ranks; };
+  const bool anyFits = std::any_of(groups.all().begin(), groups.all().end(), fits);
   for (const Group &group : groups.all())
-    if (std::string problem = simulateGroup(group); !problem.empty())
+    if (anyFits && !fits(group))
+      table.note("programs for " + group.label + " on " + std::to_string(program(group.programs[0]).ranks()) +
+                 " ranks are left out: topology '" + fabric.topology().name + "' has " + std::to_string(ranks));
+    else if (std::string problem = simulateGroup(group); !problem.empty())
       return problem;
   return rows.empty() ? "no program is selected for these sizes; --program simulates one at any size" : "";
 }

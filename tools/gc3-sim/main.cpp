@@ -115,6 +115,11 @@ static int predict(const CommandLine &line, const topology::Topology &topology) 
   Rows rows(line, input.bundle(), fabric, baseline ? &*baseline : nullptr);
   if (std::string problem = rows.simulateAll(); !problem.empty())
     return fail(problem);
+  std::set<kernel::Protocol> used;
+  for (const Simulated &row : rows.all())
+    used.insert(row.protocol);
+  if (std::string warning = findFreeProtocol(topology, used); !warning.empty())
+    llvm::errs() << "gc3-sim: warning: " << warning << '\n';
   std::string trace;
   if (line.criticalPath || line.resources || !line.trace.empty())
     if (std::string problem = reportLast(line, input, rows, fabric, trace); !problem.empty())

@@ -22,10 +22,13 @@ ir::Program renamed(const ir::Program &program, const std::string &name, uint64_
 }
 
 /// Returns a program's name with the values of its knobs, such as "ring_channels4_LL". A value that is a word needs no
-/// name.
-static std::string nameOf(const std::string &program, const sema::Assignment &defines) {
-  std::string name = program;
+/// name. A protocol that is not the program's is left out.
+static std::string nameOf(const ir::ProgramInfo &program, const sema::Assignment &defines) {
+  std::string name = program.name;
   for (const auto &[param, value] : defines) {
+    const bool isProtocol = value == "Simple" || value == "LL" || value == "LL128";
+    if (isProtocol && value != ir::name(program.protocol))
+      continue;
     const bool isWord = !value.empty() && llvm::isAlpha(value[0]) && value != "true" && value != "false";
     name += isWord ? "_" : "_" + param;
     for (char c : value)
@@ -130,7 +133,7 @@ void Candidates::add(Job &job) {
   if (!job.problem.empty())
     droppedOnes.push_back({job.file + textOf(job.defines), job.problem});
   for (size_t i = 0; i < job.programs.size(); ++i) {
-    const std::string plain = nameOf(job.programs[i].info->name, job.defines) + job.label;
+    const std::string plain = nameOf(*job.programs[i].info, job.defines) + job.label;
     std::string name = plain;
     for (unsigned number = 2; isTaken(name); ++number)
       name = plain + "_" + std::to_string(number);
@@ -180,6 +183,32 @@ void Candidates::dropEqual() {
                              true});
   }
   candidates = std::move(different);
+}
+
+/// Returns a reason without the name of its program, which differs between candidates.
+static std::string withoutName(const Dropped &dropped) {
+  std::string reason = dropped.reason;
+  const size_t begin = reason.find("'" + dropped.name + "'");
+  return begin == std::string::npos ? reason : reason.erase(begin, dropped.name.size() + 2);
+}
+
+std::vector<std::string> Candidates::describeDropped() const {
+  std::vector<std::string> lines;
+  std::vector<unsigned> others; // by line
+  llvm::StringMap<size_t> lineOfReason;
+  for (const Dropped &each : droppedOnes) {
+    if (each.isEqual)
+      continue;
+    const auto [known, isNew] = lineOfReason.try_emplace(withoutName(each), lines.size());
+    if (isNew)
+      lines.push_back(each.name + ": " + each.reason), others.push_back(0);
+    else
+      ++others[known->second];
+  }
+  for (size_t i = 0; i < lines.size(); ++i)
+    if (others[i] != 0)
+      lines[i] += " (and " + std::to_string(others[i]) + " more for this reason)";
+  return lines;
 }
 
 std::string Candidates::compile([[maybe_unused]] const topology::Topology *topology) {

@@ -42,6 +42,9 @@ public:
   /// Returns the number in all() of a program of the inputs, which are counted in their order.
   uint32_t numberOf(uint32_t program) const { return numbers[program]; }
   const std::vector<Dropped> &dropped() const { return droppedOnes; }
+  /// Returns a line for each reason of the dropped candidates that equal no other: the first one with it, and the
+  /// number of the others.
+  std::vector<std::string> describeDropped() const;
   /// The files that the compilations have read, perhaps several times each.
   const std::vector<std::string> &filesRead() const { return files; }
   /// Reports a candidate as dropped.

@@ -47,6 +47,9 @@ std::string Timer::measureOnce(const std::string &path, const sim::CallOptions &
 }
 
 std::string Timer::measureAll(std::vector<Contest> &contests) {
+  for (const Contest &contest : contests) // before the measurements, which take long
+    if (std::string problem = checkRanks(contest); !problem.empty())
+      return problem;
   int descriptor = -1;
   llvm::SmallString<128> path;
   if (std::error_code error = llvm::sys::fs::createTemporaryFile("gc3-tune", "gc3b", descriptor, path))

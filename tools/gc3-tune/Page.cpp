@@ -51,9 +51,8 @@ report::Page pageOf(const CommandLine &line, const Candidates &candidates, const
                                                    : "measured on this machine";
   for (const Contest &contest : contests)
     page.sections.push_back(sectionOf(candidates, contest));
-  for (const Dropped &each : candidates.dropped())
-    if (!each.isEqual)
-      page.notes.push_back("Dropped: " + each.name + ": " + each.reason);
+  for (const std::string &each : candidates.describeDropped())
+    page.notes.push_back("Dropped: " + each);
   return page;
 }
 

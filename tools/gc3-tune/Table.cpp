@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Results.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -45,12 +46,9 @@ void printTable(llvm::raw_ostream &out, const CommandLine &line, const Candidate
                 const std::vector<Contest> &contests) {
   for (const Contest &contest : contests)
     printContest(out, line, contest);
-  unsigned equal = 0;
-  for (const Dropped &each : candidates.dropped())
-    if (each.isEqual)
-      ++equal;
-    else
-      out << "# dropped: " << each.name << ": " << each.reason << '\n';
+  for (const std::string &each : candidates.describeDropped())
+    out << "# dropped: " << each << '\n';
+  const auto equal = llvm::count_if(candidates.dropped(), [](const Dropped &each) { return each.isEqual; });
   if (equal > 0)
     out << "# dropped because they equal other candidates: " << equal << '\n';
 }

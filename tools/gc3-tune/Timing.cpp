@@ -103,22 +103,24 @@ void Timer::simulateAll(Contest &contest) {
       candidates.drop(contest.candidates[i], problems[i]);
 }
 
-/// Leaves a contest without a baseline if NCCL's model has no time for its collective. Returns an error text if the
-/// baseline runs on another number of ranks.
-std::string Timer::timeBaseline(Contest &contest) const {
-  if (contest.ranks != nccl.ranks)
-    return contest.label + " has " + std::to_string(contest.ranks) +
-           " ranks, but --baseline compares it with NCCL on " + std::to_string(nccl.ranks) +
-           " ranks, those of --topology";
+/// Returns an error text if the baseline runs on another number of ranks.
+std::string Timer::checkRanks(const Contest &contest) const {
+  if (!line.againstNccl || contest.ranks == nccl.ranks)
+    return {};
+  return contest.label + " has " + std::to_string(contest.ranks) + " ranks, but --baseline compares it with NCCL on " +
+         std::to_string(nccl.ranks) + " ranks, those of --topology";
+}
+
+/// Leaves a contest without a baseline if NCCL's model has no time for its collective.
+void Timer::timeBaseline(Contest &contest) const {
   for (uint64_t size : contest.sizes) {
     const auto choice = chooseNccl(nccl, file->program(contest.candidates[0]).collective()->string_view(), size);
     if (!choice) // as at all other sizes
-      return {};
+      return;
     contest.table.baseline.push_back(choice->time);
     contest.baselineNames.push_back(std::string(name(choice->algorithm)) + " " +
                                     std::string(topology::ProtocolNames[choice->protocol]));
   }
-  return {};
 }
 
 /// Returns why the first of the contest's candidates was dropped, for a message. Returns an empty string if none was.
@@ -169,9 +171,10 @@ std::string Timer::run(std::vector<Contest> &contests) {
   if (std::string problem = removeUntimed(contests); !problem.empty())
     return problem;
   for (Contest &contest : contests) {
+    if (std::string problem = checkRanks(contest); !problem.empty())
+      return problem;
     if (line.againstNccl)
-      if (std::string problem = timeBaseline(contest); !problem.empty())
-        return problem;
+      timeBaseline(contest);
     if (std::string problem = checkTimes(contest); !problem.empty())
       return problem;
   }

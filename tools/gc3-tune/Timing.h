@@ -32,7 +32,8 @@ private:
   void simulateAll(Contest &contest);
   std::string measureAll(std::vector<Contest> &contests);
   std::string measureOnce(const std::string &path, const sim::CallOptions &sizes, std::vector<Contest> &contests) const;
-  std::string timeBaseline(Contest &contest) const;
+  std::string checkRanks(const Contest &contest) const;
+  void timeBaseline(Contest &contest) const;
   std::string removeUntimed(std::vector<Contest> &contests) const;
   std::string firstReason(const Contest &contest) const;
   std::string checkTimes(const Contest &contest) const;

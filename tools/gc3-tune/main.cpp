@@ -7,6 +7,7 @@
 #include "ReadTopology.h"
 #include "Replay.h"
 #include "Results.h"
+#include "Row.h"
 #include "Show.h"
 #include "gc3/Topology/Families.h"
 #include "llvm/Support/InitLLVM.h"
@@ -41,6 +42,15 @@ static std::string checkPaths(const CommandLine &line, const std::vector<std::st
       if (driver::sameFile(files[i].path, files[other].path))
         return "'" + files[i].path + "' and '" + files[other].path + "' are the same file";
   }
+  return {};
+}
+
+/// Returns an error text if an output can't be written, before the measurements, which take long.
+static std::string checkOutputs(const CommandLine &line) {
+  for (const std::string &path : {line.output, line.json, line.report})
+    if (!path.empty() && path != "-")
+      if (std::string problem = run::checkWritable(path); !problem.empty())
+        return problem;
   return {};
 }
 
@@ -94,7 +104,7 @@ static std::string chooseAll(const CommandLine &line, const Timer &timer, const 
   return {};
 }
 
-static int run(const CommandLine &line) {
+static int makeBundle(const CommandLine &line) {
   std::string error;
   std::optional<topology::Topology> topology;
   if (!line.topology.empty() &&
@@ -107,13 +117,22 @@ static int run(const CommandLine &line) {
   Candidates candidates(line);
   if (std::string problem = candidates.compile(topology ? &*topology : nullptr); !problem.empty())
     return fail(problem);
+  if (line.timing == Timing::Host || line.timing == Timing::Cuda)
+    if (std::string problem = checkOutputs(line); !problem.empty())
+      return fail(problem);
   Timer timer(line, candidates, topology ? &*topology : nullptr);
   std::vector<Contest> contests;
   if (std::string problem = timer.run(contests); !problem.empty())
     return fail(problem);
-  for (const Dropped &each : candidates.dropped())
-    if (!each.isEqual)
-      llvm::errs() << "gc3-tune: warning: dropped " << each.name << ": " << each.reason << '\n';
+  if (line.timing == Timing::Simulator) {
+    std::set<kernel::Protocol> used;
+    for (const Candidate &each : candidates.all())
+      used.insert(static_cast<kernel::Protocol>(each.program.info->protocol));
+    if (std::string warning = sim::findFreeProtocol(*topology, used); !warning.empty())
+      llvm::errs() << "gc3-tune: warning: " << warning << '\n';
+  }
+  for (const std::string &each : candidates.describeDropped())
+    llvm::errs() << "gc3-tune: warning: dropped " << each << '\n';
   if (std::string problem = chooseAll(line, timer, candidates, contests); !problem.empty())
     return fail(problem);
   nameServings(candidates, contests);
@@ -158,7 +177,7 @@ int main(int argc, char **argv) {
   try {
     if (!line->show.empty())
       return show(*line);
-    return line->replay.empty() ? run(*line) : replayFile(*line);
+    return line->replay.empty() ? makeBundle(*line) : replayFile(*line);
   } catch (const std::exception &problem) { // out of memory
     return fail(problem.what());
   }

@@ -19,6 +19,14 @@ struct ProtocolCosts {
   double reduce = Unlimited; ///< rate at which a thread block combines two operands, in GB/s
   double grain = 0;          ///< bytes of data of a message of LL or LL128 that arrive before its receiver begins
   std::array<double, LinkKinds> hop = {}; ///< microseconds of a message in addition to alpha, by the kind of its link
+
+  /// Returns true if any figure differs from its default.
+  bool isSet() const {
+    bool any = copy != Unlimited || reduce != Unlimited || grain != 0;
+    for (const double latency : hop)
+      any |= latency != 0;
+    return any;
+  }
 };
 
 /// Processors that run the thread blocks of all ranks, as in the host executor. A step occupies one of them.
@@ -45,11 +53,8 @@ struct Costs {
   bool isSet() const {
     bool any =
         launch != 0 || step != 0 || prepare != 0 || wait != 0 || memory != Unlimited || processors.count != Unlimited;
-    for (const ProtocolCosts &protocol : protocols) {
-      any |= protocol.copy != Unlimited || protocol.reduce != Unlimited || protocol.grain != 0;
-      for (double latency : protocol.hop)
-        any |= latency != 0;
-    }
+    for (const ProtocolCosts &protocol : protocols)
+      any |= protocol.isSet();
     return any;
   }
 };
