@@ -42,8 +42,10 @@ void EnteredCall::setProgram(uint32_t program) {
 void EnteredCall::choose() {
   if (!call.isOnline())
     return;
-  if (const Outcome failed = call.comm->status().error; !failed.ok())
-    return call.fail(failed);
+  const Communicator::Status status = call.comm->status();
+  if (status.phase != Phase::Ready)
+    return call.fail(status.error.ok() ? Outcome{gc3InvalidUsage, "the communicator was finalized or destroyed"}
+                                       : status.error);
   OnlineRank &online = *call.comm->online();
   const bool isLogged = capture == 0;
   const uint32_t chosen = isLogged ? online.choose(call.kind, call.request) : online.favourite(call.kind);
@@ -224,7 +226,10 @@ void CallQueue::beginRound() {
 
 /// Chooses the programs of the round, and makes the executors load them. Returns false if a choice must still wait.
 bool CallQueue::chooseRound() {
-  if (std::any_of(entered.begin(), entered.end(), [](const EnteredCall &each) { return each.isAwaitingTimes(); }))
+  bool isAwaiting = false;
+  for (const EnteredCall &each : entered) // asks all, because this also makes waits end sooner
+    isAwaiting |= each.isAwaitingTimes();
+  if (isAwaiting)
     return false;
   for (EnteredCall &each : entered) {
     each.choose();
@@ -233,16 +238,39 @@ bool CallQueue::chooseRound() {
   return true;
 }
 
-bool CallQueue::isReady() {
-  if (stage == Stage::Waiting) {
-    beginRound();
+/// Merges a round that NCCL runs into the next round, because NCCL gets consecutive calls as one NCCL group. The calls
+/// have no times then. Returns false if there is no next round, or if programs run calls of this one.
+bool CallQueue::mergeIntoNext() {
+  Round &round = rounds[next];
+  const bool isForNccl =
+      std::all_of(round.begin(), round.end(), [](const Call *call) { return call->state == State::Nccl; });
+  if (!isForNccl || next + 1 == rounds.size())
+    return false;
+  entered.clear();
+  for (Call *call : round)
+    call->kind = {}; // it is chosen
+  rounds[next + 1].insert(rounds[next + 1].begin(), round.begin(), round.end());
+  rounds.erase(rounds.begin() + static_cast<ptrdiff_t>(next));
+  return true;
+}
+
+/// Chooses what runs the next round. Returns false if a choice must still wait.
+bool CallQueue::chooseNext() {
+  do {
+    if (stage == Stage::Waiting)
+      beginRound();
     stage = Stage::Choosing;
-  }
-  if (stage == Stage::Choosing) {
     if (!chooseRound())
       return false;
-    stage = Stage::Loading;
-  }
+    stage = Stage::Waiting;
+  } while (mergeIntoNext());
+  stage = Stage::Loading;
+  return true;
+}
+
+bool CallQueue::isReady() {
+  if (stage != Stage::Loading && !chooseNext())
+    return false;
   if (std::any_of(entered.begin(), entered.end(), [](const EnteredCall &each) { return each.isLoading(); }))
     return false;
   bool isReady = true;

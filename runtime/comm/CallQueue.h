@@ -105,6 +105,8 @@ private:
   void arrangeRound();
   void beginRound();
   bool chooseRound();
+  bool mergeIntoNext();
+  bool chooseNext();
 
   std::vector<Communicator *> comms; ///< one rank at first; merge() adds the other ranks
   std::vector<Round> rounds;

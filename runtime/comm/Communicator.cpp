@@ -228,18 +228,19 @@ Outcome Communicator::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
 }
 
 void Communicator::beginTime(uint64_t call, cuda::Stream stream) {
-  gpu->beginTime(call, stream);
+  gpu->beginTime(online()->times(), call, stream);
 }
 
 void Communicator::endTime(uint64_t call, cuda::Stream stream) {
-  gpu->endTime(call, stream);
+  gpu->endTime(online()->times(), call, stream);
 }
 
 Outcome Communicator::awaitParent() {
   const ncclapi::NcclCallScope inside;
+  constexpr std::chrono::microseconds shortest{2}, longest{100};
   const Clock::time_point begun = Clock::now();
   Lock lock(mutex);
-  for (;;) {
+  for (auto pause = shortest;; pause = std::min(2 * pause, longest)) {
     Result state = Result::Success;
     if (isAborted())
       return error;
@@ -248,7 +249,7 @@ Outcome Communicator::awaitParent() {
     if (checkDeadline(begun, {0, joinLimits.failAfterMs}, "",
                       "NCCL has not enqueued the work that precedes a call; later calls are dropped"))
       return error;
-    changed.wait_for(lock, std::chrono::microseconds(100));
+    changed.wait_for(lock, pause);
   }
 }
 

@@ -165,7 +165,7 @@ void Communicator::join() {
   std::lock_guard lock(mutex);
   table = gpu->programs();
   states.resize(table->size());
-  onlineRank = gpu->online();
+  onlineRank = gpu->takeOnline();
   advance(Phase::Ready);
 }
 

@@ -38,14 +38,14 @@ Outcome GpuRank::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
   return recorder ? recorder->enqueue(runner, plan, stream) : runner.enqueue(plan, stream);
 }
 
-void GpuRank::beginTime(uint64_t call, cuda::Stream stream) {
+void GpuRank::beginTime(cuda::CallTimes &times, uint64_t call, cuda::Stream stream) {
   if (const OnDevice device(cuda, self.device); device.outcome().ok())
-    onlineRank->times().begin(call, stream);
+    times.begin(call, stream);
 }
 
-void GpuRank::endTime(uint64_t call, cuda::Stream stream) {
+void GpuRank::endTime(cuda::CallTimes &times, uint64_t call, cuda::Stream stream) {
   if (const OnDevice device(cuda, self.device); device.outcome().ok())
-    onlineRank->times().end(call, stream);
+    times.end(call, stream);
 }
 
 void GpuRank::releaseNccl() {

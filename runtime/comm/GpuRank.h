@@ -73,8 +73,8 @@ public:
     return childrenInProcess.empty() || std::find(childrenInProcess.begin(), childrenInProcess.end(),
                                                   reinterpret_cast<uint64_t>(&other)) != childrenInProcess.end();
   }
-  /// Returns the rank's online selection; null if the choice of programs is fixed. Call after join().
-  std::shared_ptr<OnlineRank> online() const { return onlineRank; }
+  /// Hands the rank's online selection over; null if the choice of programs is fixed. Call once, after join().
+  std::shared_ptr<OnlineRank> takeOnline() { return std::move(onlineRank); }
   /// Returns the table of programs. Call only after join() has returned without a refusal.
   std::shared_ptr<ProgramTable> programs() const { return table; }
 
@@ -93,8 +93,8 @@ public:
                      cuda::Runner::Plan &plan);
   core::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
   /// Measure the work that NCCL enqueues on a stream between these two functions.
-  void beginTime(uint64_t call, cuda::Stream stream);
-  void endTime(uint64_t call, cuda::Stream stream);
+  void beginTime(cuda::CallTimes &times, uint64_t call, cuda::Stream stream);
+  void endTime(cuda::CallTimes &times, uint64_t call, cuda::Stream stream);
 
   /// Returns an error if a kernel has failed. If a kernel runs longer than the timeout, stops it and returns an error.
   core::Outcome checkKernels() { return runner.watch(cuda::Watchdog::Clock::now()); }

@@ -4,6 +4,7 @@
 #include "core/LearnedTimes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gc3::comm {
 
@@ -31,7 +32,7 @@ core::TuneOptions optionsOf(core::TuneOptions options, uint32_t rank) {
 OnlineRank::OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms,
                        std::unique_ptr<net::Exchanger> connected)
     : options(optionsOf(terms.options, terms.rank)), rank(terms.rank),
-      selection(table, options, terms.shape, std::move(terms.earlier)), callTimes(cuda),
+      selection(table, options, terms.shape, std::move(terms.earlier)), cuda(cuda), callTimes(cuda),
       exchanger(std::move(connected)) {}
 
 OnlineRank::~OnlineRank() {
@@ -42,6 +43,8 @@ OnlineRank::~OnlineRank() {
 Outcome OnlineRank::start() {
   if (!exchanger)
     return {};
+  if (Outcome outcome = cuda::outcomeOf(cuda, cuda.getDevice(&device), "querying the current device"); !outcome.ok())
+    return outcome;
   if (Outcome outcome = callTimes.prepare(mostTimed); !outcome.ok())
     return outcome;
   return exchanger->start([this](select::Message &message) { return readTimes(message); });
@@ -96,8 +99,11 @@ void OnlineRank::beginExchange() {
   exchanger->begin(message);
 }
 
-/// Runs on the exchanger's thread. Calls end in their order, so the first unknown time ends the search.
+/// Runs on the exchanger's thread, and sets its device. Otherwise, CUDA would make a context on device 0. Calls end in
+/// their order, so the first unknown time ends the search.
 bool OnlineRank::readTimes(select::Message &message) {
+  if (!std::exchange(isOnDevice, true))
+    cuda.setDevice(device);
   const uint64_t first = message.call - message.count;
   callTimes.forget(first);
   std::fill(message.times.begin(), message.times.end(), select::noTime);
@@ -135,7 +141,7 @@ Outcome OnlineRank::save(const char *path) {
 }
 
 void OnlineRank::saveAtEnd() {
-  if (rank == 0)
+  if (rank == 0 && options.savesTimes())
     core::saveLearnedAtEnd(options, learned());
 }
 

@@ -37,7 +37,7 @@ public:
   OnlineRank(const OnlineRank &) = delete;
   OnlineRank &operator=(const OnlineRank &) = delete;
 
-  /// Creates the events, on the thread's current device, and starts the exchanges.
+  /// Creates the events, on the thread's current device, and starts the exchanges. Their thread uses this device, too.
   core::Outcome start();
 
   /// Returns the kind of a valid request. It has no family if the program is fixed.
@@ -75,6 +75,9 @@ private:
   select::Schedule schedule{select::streamTerms};
   std::array<uint8_t, 2 * select::Message::mostTimes> flags{}; ///< of the last calls, by number
   std::optional<uint64_t> timedCall;
+  const cuda::Cuda &cuda;
+  int device = 0;
+  bool isOnDevice = false; ///< the exchanger's thread, which alone uses this field
   cuda::CallTimes callTimes;
   std::unique_ptr<net::Exchanger> exchanger; ///< declared last: its thread reads callTimes
 };

@@ -60,6 +60,17 @@ std::string typeOf(const Request &request) {
   return text + "/" + (request.preMulSum ? "mulsum" : reduceOpName(static_cast<ReduceOp>(request.op)));
 }
 
+void excludeFrom(OnlineSelection::Family &family, uint32_t program) {
+  const auto place = std::find(family.programs.begin(), family.programs.end(), program);
+  if (place == family.programs.end())
+    return;
+  const auto arm = static_cast<uint32_t>(place - family.programs.begin());
+  family.arms.exclude(arm);
+  for (const auto &selector : family.selectors)
+    if (selector)
+      selector->exclude(arm);
+}
+
 std::string sizeText(uint32_t bucket) {
   constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   return std::to_string(1U << bucket % 10) + " " + units[bucket / 10];
@@ -84,8 +95,11 @@ Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request, Traf
   const std::string type = typeOf(request) + (traffic == Traffic::Shared ? "/shared" : "");
   const std::tuple key(collective, type, request.kind);
   auto place = families.find(key);
-  if (place == families.end())
+  if (place == families.end()) {
     place = families.emplace(key, Family{collective, type, found->programs, armsOf(*found), {}}).first;
+    for (const uint32_t program : excluded)
+      excludeFrom(place->second, program);
+  }
   return Kind{&place->second, bucketOf(found->bytes)};
 }
 
@@ -200,16 +214,9 @@ uint32_t OnlineSelection::favourite(const Kind &kind, CallPlace place) const {
 }
 
 void OnlineSelection::exclude(uint32_t program) {
-  for (auto &[key, family] : families) {
-    const auto place = std::find(family.programs.begin(), family.programs.end(), program);
-    if (place == family.programs.end())
-      continue;
-    const auto arm = static_cast<uint32_t>(place - family.programs.begin());
-    family.arms.exclude(arm);
-    for (const auto &selector : family.selectors)
-      if (selector)
-        selector->exclude(arm);
-  }
+  excluded.push_back(program);
+  for (auto &[key, family] : families)
+    excludeFrom(family, program);
 }
 
 /// Returns the name of a program in files of learned times.

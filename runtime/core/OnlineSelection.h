@@ -107,6 +107,8 @@ private:
   select::Budget budget;
   /// By collective, type and kind of calls: only calls by name can have programs of another shape.
   std::map<std::tuple<std::string, std::string, CallKind>, Family> families;
+  /// Ranks can see the first request of a family at different times, so later families exclude these programs, too.
+  std::vector<uint32_t> excluded;
   uint64_t calls = 0, explored = 0, changes = 0;
 };
 

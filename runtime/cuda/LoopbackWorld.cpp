@@ -238,7 +238,7 @@ LoopbackWorld::~LoopbackWorld() {
     runner.watch(Watchdog::Clock::now());
     std::this_thread::yield();
   }
-  if (measured)
+  if (const OnDevice device(cuda, runner.limits().device); measured && device.outcome().ok())
     measured->collect();
 }
 

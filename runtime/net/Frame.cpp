@@ -50,6 +50,7 @@ public:
     append(result.error);
   }
   void append(const Failure &failure) { append(failure.text); }
+  void append(const Hurry &) {}
 
   std::vector<uint8_t> finish(size_t kind, uint64_t exchange) {
     const Header header{frameMagic, static_cast<uint16_t>(kind), static_cast<uint16_t>(used - sizeof(Header)),
@@ -101,12 +102,17 @@ bool readContent(Bytes bytes, Failure &failure) {
   return !bytes.empty() && readText(bytes, failure.text);
 }
 
+bool readContent(Bytes bytes, Hurry &) {
+  return bytes.empty();
+}
+
 /// Makes the content of the given type. Returns false if there is no such type.
 bool setKind(size_t kind, Frame &frame) {
   switch (kind) {
   case 0: frame.content = Message{}; return true;
   case 1: frame.content = Exchange{}; return true;
   case 2: frame.content = Failure{}; return true;
+  case 3: frame.content = Hurry{}; return true;
   }
   return false;
 }

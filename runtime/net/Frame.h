@@ -41,10 +41,14 @@ struct Failure {
   std::string text;
 };
 
-/// What a rank sends after the greetings. Ranks send messages; rank 0 sends results and failures.
+/// A call of a rank waits for this exchange. So all ranks send their messages up to this exchange without the times
+/// that they do not know.
+struct Hurry {};
+
+/// What a rank sends after the greetings. Ranks send messages and hurries; rank 0 sends results, failures and hurries.
 struct Frame {
   uint64_t exchange = 0; ///< its number, from 0
-  std::variant<select::Message, select::Exchange, Failure> content;
+  std::variant<select::Message, select::Exchange, Failure, Hurry> content;
 };
 
 /// Limit on the texts of errors; writeFrame() cuts the rest off.

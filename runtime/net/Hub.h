@@ -19,6 +19,8 @@ public:
   /// Adds a rank's message. Returns false if the rank must not send it now: the messages of a rank must be in order,
   /// and at most `mostAhead` exchanges ahead of the first that has not ended.
   bool add(uint32_t rank, uint64_t exchange, const select::Message &message);
+  /// Returns whether a rank can wait for an exchange: it has begun, at most `mostAhead` exchanges ahead of others.
+  bool mayHurry(uint32_t rank, uint64_t exchange) const { return exchange <= received[rank] + mostAhead; }
   /// No more messages of a rank will come. The reason completes "rank N ...".
   void lose(uint32_t rank, const std::string &reason);
   /// Returns the result of the next exchange, if it has all messages. Returns a failure, once, if it has begun and

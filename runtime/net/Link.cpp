@@ -69,6 +69,7 @@ bool Link::readFrames() {
 
 void Link::end(const std::string &reason) {
   asio::error_code ignored;
+  socket.shutdown(Tcp::socket::shutdown_both, ignored); // ends the connection, even if a forked process has a copy
   socket.close(ignored);
   onEnd(reason);
 }

@@ -30,6 +30,11 @@ bool Mailbox::hurry(uint64_t exchange) {
   return true;
 }
 
+uint64_t Mailbox::hurriedExchanges() const {
+  const std::lock_guard lock(mutex);
+  return hurried;
+}
+
 core::Outcome Mailbox::error() const {
   const std::lock_guard lock(mutex);
   return firstError;

@@ -22,6 +22,8 @@ public:
   /// Returns false if a call has hurried this exchange before.
   bool hurry(uint64_t exchange);
   core::Outcome error() const;
+  /// Returns how many exchanges have been hurried. Thread-safe.
+  uint64_t hurriedExchanges() const;
 
   // For the exchanger's thread.
   /// Moves the messages that have begun to the end of `messages`. Returns how many exchanges send their messages

@@ -3,12 +3,22 @@
 
 #include <algorithm>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <utility>
 
 namespace gc3::net {
 
 void prepare(Tcp::socket &socket) {
   asio::error_code ignored;
   socket.set_option(Tcp::no_delay(true), ignored);
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  constexpr std::pair<int, int> limits[] = {{TCP_KEEPIDLE, 30}, {TCP_KEEPINTVL, 10}, {TCP_KEEPCNT, 3}};
+  for (const auto &[option, value] : limits) // finds a machine that has vanished after a minute
+    (void)setsockopt(socket.native_handle(), IPPROTO_TCP, option, &value, sizeof value);
+  constexpr unsigned unanswered = 60'000; // milliseconds, for data that it does not acknowledge
+  (void)setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered, sizeof unanswered);
   (void)fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
 }
 

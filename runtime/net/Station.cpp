@@ -66,6 +66,7 @@ void Station::wake() {
   asio::post(context, [this] {
     isWoken = false;
     outbox->sendReady();
+    spreadHurry();
   });
 }
 
@@ -82,6 +83,8 @@ void Station::send(uint64_t exchange, const select::Message &message) {
 bool Station::handle(uint32_t otherRank, Frame &frame) {
   if (isFinishing)
     return true;
+  if (std::holds_alternative<Hurry>(frame.content))
+    return handleHurry(otherRank, frame.exchange);
   if (isHub) {
     const auto *message = std::get_if<select::Message>(&frame.content);
     const bool isExpected = message && hub.add(otherRank, frame.exchange, *message);
@@ -94,6 +97,29 @@ bool Station::handle(uint32_t otherRank, Frame &frame) {
   }
   auto *result = std::get_if<select::Exchange>(&frame.content);
   return result && mailbox.addResult(frame.exchange, std::move(*result));
+}
+
+/// Rank 0 passes a hurry on to all ranks.
+bool Station::handleHurry(uint32_t otherRank, uint64_t exchange) {
+  if (isHub && !hub.mayHurry(otherRank, exchange))
+    return false;
+  mailbox.hurry(exchange);
+  if (!isHub)
+    spread = std::max(spread, exchange + 1);
+  outbox->sendReady();
+  spreadHurry();
+  return true;
+}
+
+/// Tells other ranks that a call waits for an exchange: the message of any of them can still wait for times.
+void Station::spreadHurry() {
+  const uint64_t hurried = mailbox.hurriedExchanges();
+  if (hurried <= spread || isFinishing)
+    return;
+  spread = hurried;
+  const Link::Sendable sendable = makeSendable({hurried - 1, Hurry{}});
+  for (const auto &link : links)
+    link->send(sendable);
 }
 
 void Station::handleEnd(uint32_t otherRank, const std::string &reason) {

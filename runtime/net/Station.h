@@ -42,6 +42,8 @@ private:
   void send(uint64_t exchange, const select::Message &message);
   bool handle(uint32_t otherRank, Frame &frame);
   void handleEnd(uint32_t otherRank, const std::string &reason);
+  bool handleHurry(uint32_t otherRank, uint64_t exchange);
+  void spreadHurry();
   void publish();
   void fail(const std::string &text);
   void finish();
@@ -53,6 +55,7 @@ private:
   Hub hub;
   std::vector<std::unique_ptr<Link>> links; ///< of rank 0: to all other ranks; of the others: to rank 0
   std::optional<Outbox> outbox;
+  uint64_t spread = 0; ///< exchanges that other ranks know to be in a hurry
   bool isFinishing = false;
   std::atomic<bool> isWoken = false; ///< the thread will look into the mailbox
   std::mutex stopping;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread's NCCL group. gc3 forwards every start and end of a group to NCCL. It defers each call that a program
-// runs. The call runs at the outermost end of the group, after NCCL's part of the group. gc3 forwards all other calls
-// at once. So every rank defers the same calls in the same order. gc3 also defers calls on a communicator that has not
-// joined. At the outermost end, it decides whether a program or NCCL runs them.
+// runs, and each call that online selection chooses. The call runs at the outermost end of the group, after NCCL's part
+// of the group. gc3 forwards all other calls at once. So every rank defers the same calls in the same order. gc3 also
+// defers calls on a communicator that has not joined. At the outermost end, it decides whether a program or NCCL runs
+// them.
 #pragma once
 
 #include "comm/CallGroup.h"

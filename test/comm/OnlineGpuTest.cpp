@@ -136,14 +136,24 @@ TEST_F(OnlineGpu, SameBits) {
   callAll(240);
   EXPECT_EQ(selected(), "simple");
   EXPECT_EQ(choices(), std::vector<Protocol>(240, Protocol::Simple));
+  EXPECT_EQ(counters().calls, 0U);
+  for (int call = 0; call < 200; ++call) { // integers have no rounding
+    gc3GroupStart();
+    for (size_t rank = 0; rank < rankCount; ++rank)
+      EXPECT_EQ(gc3AllReduce(buffers[rank], buffers[rank], count, gc3Int32, gc3Max, comms[rank], streams[rank]),
+                gc3Success);
+    ASSERT_EQ(gc3GroupEnd(), gc3Success);
+  }
+  EXPECT_GE(counters().calls, 200U);
 }
 
 TEST_F(OnlineGpu, FrozenChoices) {
   setTimes(100, 20, 60);
   make(allReduces(), online(gc3TuneOnline, -1));
-  callAll(240);
+  callAll(60);
+  EXPECT_GE(counters().calls, 60U);
   EXPECT_EQ(selected(), "simple");
-  EXPECT_EQ(choices(), std::vector<Protocol>(240, Protocol::Simple));
+  EXPECT_EQ(choices(), std::vector<Protocol>(60, Protocol::Simple));
 }
 
 /// A captured call keeps the choice of its capture, and is not measured.

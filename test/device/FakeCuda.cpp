@@ -550,8 +550,9 @@ struct FakeCuda::Functions {
     if (fake.unloading)
       return cuda::unloading;
     for (const cuda::Event event : {begin, end})
-      if (!fake.times.contains(event) || fake.recorded[event] == 0 || fake.captureOf.contains(event))
-        std::abort(); // cudaErrorInvalidResourceHandle, cudaErrorCapturedEvent
+      if (!fake.times.contains(event) || fake.recorded[event] == 0 || fake.captureOf.contains(event) ||
+          fake.events.at(event) != fake.currentDevice)
+        std::abort(); // cudaErrorInvalidResourceHandle, cudaErrorCapturedEvent, or a new context on another device
     fake.advanceAll();
     for (const cuda::Event event : {begin, end})
       if (fake.passed[event] != fake.recorded[event])

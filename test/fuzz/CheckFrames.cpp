@@ -26,6 +26,9 @@ bool isInRange(const select::Exchange &result) {
 bool isInRange(const Failure &failure) {
   return !failure.text.empty() && failure.text.size() <= mostTextBytes;
 }
+bool isInRange(const Hurry &) {
+  return true;
+}
 
 } // namespace
 

@@ -116,4 +116,24 @@ TEST_F(OnlineFront, RanksOnThreads) {
   EXPECT_NE(std::find(chosen[0].begin(), chosen[0].end(), "NCCL"), chosen[0].end());
 }
 
+/// NCCL gets the consecutive calls of a group that it runs as one NCCL group.
+TEST_F(OnlineFront, NcclGetsOneGroup) {
+  setTimes(50, 10);
+  const Comms comms = makeJoined();
+  EXPECT_GE(callAll(comms, large, 200), 19U);
+  ncclGroupStart();
+  for (int call = 0; call < 4; ++call)
+    for (size_t rank = 0; rank < 2; ++rank)
+      ncclAllReduce(inputs[rank], outputs[rank], large, DataType::Float32, RedOp::Sum, comms[rank], streams[rank]);
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  Events events = takeEvents();
+  for (std::string &event : events)
+    event.resize(event.find('('));
+  Events wanted{"GroupStart", "GroupEnd", "GroupStart"}; // the application's group, then gc3's
+  wanted.insert(wanted.end(), 8, "AllReduce");
+  wanted.push_back("GroupEnd");
+  EXPECT_EQ(events, wanted);
+  EXPECT_TRUE(areIdle());
+}
+
 } // namespace

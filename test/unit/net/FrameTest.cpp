@@ -26,7 +26,8 @@ std::vector<Frame> makeFrames() {
           {7, sampleMessage},
           {8, sampleResult},
           {9, Exchange{0, 0, 0, {}, {}, ""}},
-          {10, Failure{"rank 2 has left"}}};
+          {10, Failure{"rank 2 has left"}},
+          {11, Hurry{}}};
 }
 
 State stateOf(const std::vector<uint8_t> &bytes) {

@@ -2,6 +2,7 @@
 // Connections that do not belong to the communicator, ranks that do not connect, and damaged data.
 #include "Ranks.h"
 #include "net/Dial.h"
+#include "net/Hub.h"
 #include "net/Reception.h"
 
 #include <asio/read.hpp>
@@ -168,7 +169,7 @@ TEST(Strangers, DamagedMessagesAreErrorsOfTheirRank) {
   std::vector<uint8_t> changed = writeFrame({0, makeMessage(0)});
   changed[0] = 'x';
   for (const auto &bytes : {changed, writeFrame({1, makeMessage(1)}), writeFrame({0, select::Exchange{}}),
-                            writeFrame({0, Failure{"lost"}})}) {
+                            writeFrame({0, Failure{"lost"}}), writeFrame({Hub::mostAhead + 1, Hurry{}})}) {
     Ranks ranks(2);
     std::thread other([&] { sendAs(1, ranks.endpoint, bytes); });
     EXPECT_TRUE(connectFor(ranks[0], {}, longTime).ok());
