@@ -59,6 +59,16 @@ protected:
     return {};
   }
 
+  /// Aborts all ranks, and waits until no stream uses the buffers of the test.
+  void abortAll(CommWorld &world) {
+    for (const auto &rank : world.ranks)
+      abort(rank);
+    for (const auto &rank : world.ranks)
+      awaitThat([&] { return rank->isClosed(); });
+    for (cuda::Stream stream : world.streams)
+      awaitThat([&] { return fake.isIdle(stream); });
+  }
+
   FakeCuda fake;
   FakeNccl nccl{fake};
 };
@@ -78,8 +88,7 @@ TEST_F(OnlineComm, AnAbortEndsAWait) {
       EXPECT_EQ(outcome.text, "the communicator was aborted");
     });
     awaitThat([&] { return made == 64; }); // the exchange of call 16 is due at call 80
-    for (const auto &rank : world.ranks)
-      abort(rank);
+    abortAll(world);
     ahead.join();
     EXPECT_EQ(made, 64);
   }
@@ -100,6 +109,7 @@ TEST_F(OnlineComm, TheTimeLimitEndsAWait) {
   EXPECT_TRUE(outcome.text.find("GC3_TUNE: other ranks have made too few calls") != std::string::npos ||
               outcome.text.find("a kernel has not ended") != std::string::npos)
       << outcome.text; // both limits are the same
+  abortAll(world);
 }
 
 /// Rank 2 ends without making the calls of the others. The call that needs its times names it.
@@ -114,8 +124,7 @@ TEST_F(OnlineComm, ARankThatEndsEarlyIsNamed) {
     ;
   EXPECT_EQ(outcome.code, gc3SystemError);
   EXPECT_NE(outcome.text.find("rank 2"), std::string::npos) << outcome.text;
-  abort(world.ranks[0]);
-  abort(world.ranks[1]);
+  abortAll(world);
 }
 
 /// The ranks try the second program, but rank 1 has no memory for it. From then on, no rank chooses it.
@@ -239,8 +248,7 @@ TEST_F(OnlineComm, AFinalizedCommunicatorEndsAWait) {
   world.ranks[0]->finalize(false);
   ahead.join();
   EXPECT_EQ(made, 64);
-  for (const auto &rank : world.ranks)
-    abort(rank);
+  abortAll(world);
 }
 
 } // namespace
