@@ -75,7 +75,7 @@ Outcome GpuRank::describeNetwork(RankInfo &own) {
   if (setup.drivers.findGin && own.peerEnd - own.firstPeer != self.ranks)
     part = setup.drivers.findGin();
   own.gin = part ? part->nccl : 0;
-  if (own.gin != own.nccl)
+  if (!part || own.gin != own.nccl)
     return {};
   deviceComm = DeviceComm(cuda, nccl, *part, child.get());
   if (Outcome outcome = deviceComm.reserve(); !outcome.ok())
