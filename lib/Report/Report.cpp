@@ -85,6 +85,13 @@ private:
           grid("path", detail.path);
         });
       });
+      list("histories", section.histories, [&](const History &history) {
+        json.object([&] {
+          number("bytes", static_cast<double>(history.bytes));
+          list("calls", history.calls, [&](uint64_t call) { json.real(static_cast<double>(call)); });
+          grid("shares", history.shares);
+        });
+      });
     });
   }
 

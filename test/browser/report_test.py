@@ -106,6 +106,21 @@ class Report(pages.PageTest):
         self.assertEqual(sorted(self.values("time", "allpairs")), [1 << 18, 1 << 19])
         self.assertEqual(sorted(self.values("time", "ring")), [1 << 20, 1 << 21, 1 << 22])
 
+    def test_choices_over_time(self):
+        """Adds a history to a page, as gc3-tune --replay does."""
+        self.open_both()
+        page = pathlib.Path(self.folder) / "page.html"
+        before, data, after = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', page.read_text(), re.S).groups()
+        data = json.loads(data)
+        data["sections"][0]["histories"] = [{"bytes": 1024, "calls": [0, 10],
+            "shares": {"rows": ["allpairs", "ring"], "values": [0.75, 0, 0.25, 1], "note": ""}}]
+        page.write_text(before + json.dumps(data).replace("<", "\\u003c") + after)
+        self.browser.open(page.as_uri())
+        cells = "return [...document.querySelectorAll('svg[data-kind=history] rect')].map((cell) => cell.dataset.value)"
+        self.assertEqual(self.browser.run(cells), ["0.7500", "0.0000", "0.2500", "1.0000"])
+        self.assertEqual(self.texts("svg[data-kind=history] text.size"), ["call 0", "call 10"])
+        self.assertEqual(self.texts("svg[data-kind=history] text title"), ["allpairs", "ring"])
+
     def test_ranges_and_background(self):
         """Changes the data of a page to those that gc3-tune can have."""
         self.open_both()

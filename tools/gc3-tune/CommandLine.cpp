@@ -82,15 +82,17 @@ struct Table {
                             cl::desc("Write all times and the ranges here as JSON, too; - is standard output, without "
                                      "the table"),
                             cl::value_desc("file"), cl::cat(output)};
-  cl::opt<std::string> report{"report",
-                              cl::desc("Write a web page with plots of times and speed-ups; - is standard output"),
-                              cl::value_desc("file"), cl::cat(output)};
+  cl::opt<std::string> report{
+      "report",
+      cl::desc("Write a web page with plots of times and speed-ups, with --replay of the choices "
+               "over time; - is standard output"),
+      cl::value_desc("file"), cl::cat(output)};
   cl::opt<std::string> fromLog{"from-log",
                                cl::desc("FILES is one bundle: choose the ranges of its programs by the times in this "
                                         "file of GC3_TUNE_FILE"),
                                cl::value_desc("file"), cl::cat(online)};
-  cl::opt<std::string> show{"show", cl::desc("Print a file of GC3_TUNE_FILE as a table, and end"), cl::value_desc("file"),
-                            cl::cat(online)};
+  cl::opt<std::string> show{"show", cl::desc("Print a file of GC3_TUNE_FILE as a table, and end"),
+                            cl::value_desc("file"), cl::cat(online)};
   cl::opt<std::string> replay{"replay",
                               cl::desc("Run the runtime's selector over the times in this JSON file, and print its "
                                        "choices as JSON; - is standard input"),
@@ -194,6 +196,8 @@ bool checkAlone(const Table &table, const cl::Option &option) {
 bool checkReplay(const Table &table) {
   if (!checkAlone(table, table.replay))
     return false;
+  if (table.report == "-")
+    return reject("--replay prints JSON, so --report must be a file");
   if (table.ranks < 1 || table.ranks > 1024)
     return reject("--ranks must be 1 to 1024");
   return true;

@@ -93,6 +93,12 @@ std::string readRecording(const std::string &text, Recording &recording) {
   if (!buckets || buckets->empty())
     return "'buckets' must be an array that is not empty";
   recording.buckets = static_cast<uint32_t>(buckets->size());
+  for (const json::Value &bucket : *buckets) {
+    const auto bytes = bucket.getAsInteger();
+    if (!bytes || *bytes < 1 || (!recording.bytes.empty() && static_cast<uint64_t>(*bytes) <= recording.bytes.back()))
+      return "'buckets' must be numbers of bytes above 0, in ascending order";
+    recording.bytes.push_back(static_cast<uint64_t>(*bytes));
+  }
   recording.predicted.assign(buckets->size() * (arms ? arms->size() : 0), std::nanf(""));
   std::string problem =
       forEach(*file, "arms", [&](const json::Object &arm, size_t i) { return readArm(arm, i, recording); });

@@ -2,6 +2,8 @@
 // Runs the runtime's selector over recorded or made-up times.
 #pragma once
 
+#include "gc3/Report/Report.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,6 +14,7 @@ namespace gc3::tune {
 struct Recording {
   std::vector<std::string> arms; ///< names
   uint32_t buckets = 0;
+  std::vector<uint64_t> bytes;    ///< by bucket
   std::vector<float> predicted;   ///< by bucket * arms + arm, in microseconds; NaN: unknown
   std::vector<uint32_t> bucketOf; ///< by call
   std::vector<double> times;      ///< by call * arms + arm, in microseconds
@@ -34,6 +37,9 @@ struct Replay {
 /// learns it before its next choice but one, like ranks on a host. Several selectors exchange their times as ranks on
 /// streams do (select/Schedule.h). Each of them measures with its own noise, and `seed` determines noise and delays.
 Replay replay(const Recording &recording, uint32_t ranks, uint64_t seed);
+
+/// Returns a page with the mean times of the choices and of each arm, and the choices over time.
+report::Page pageOf(const Recording &recording, const Replay &replay);
 
 /// Returns {"choices", "time", "best_fixed", "regret"} as JSON.
 std::string jsonOf(const Replay &replay);

@@ -142,6 +142,22 @@ static int makeBundle(const CommandLine &line) {
   return problem.empty() ? 0 : fail(problem);
 }
 
+/// Writes the page of a replay, if there is to be one. Returns an error text, or an empty string.
+static std::string writeReplayPage(const CommandLine &line, const Recording &recording, const Replay &replay) {
+  if (line.report.empty())
+    return {};
+  if (driver::sameFile(line.report, line.replay))
+    return "'" + line.report + "' is an input; write to another file";
+  std::string page;
+  llvm::raw_string_ostream out(page);
+  report::writePage(out, pageOf(recording, replay));
+  out.flush();
+  const driver::OutputFile file{line.report, page};
+  if (const std::optional<driver::WriteFailure> failure = driver::writeOutputs({file}))
+    return "cannot write '" + failure->path + "': " + failure->problem;
+  return {};
+}
+
 static int replayFile(const CommandLine &line) {
   std::string problem;
   const auto text = driver::readInput(line.replay, driver::mostStreamedText, problem);
@@ -153,6 +169,8 @@ static int replayFile(const CommandLine &line) {
   const Replay result = replay(recording, line.ranks, line.seed);
   if (!result.disagreement.empty())
     return fail(line.replay + ": " + result.disagreement);
+  if (problem = writeReplayPage(line, recording, result); !problem.empty())
+    return fail(problem);
   llvm::outs() << jsonOf(result);
   return 0;
 }

@@ -46,6 +46,13 @@ struct Range {
   static constexpr uint32_t Baseline = UINT32_MAX; ///< the sizes are left to the baseline
 };
 
+/// What ran the calls of one size, over time.
+struct History {
+  uint64_t bytes;              ///< size of the smallest call
+  std::vector<uint64_t> calls; ///< the numbers of the calls with which the columns begin, ascending
+  Grid shares;                 ///< of the calls of each column, by program
+};
+
 /// The results of one collective.
 struct Section {
   std::string title;           ///< such as "allreduce on 8 ranks"
@@ -54,6 +61,7 @@ struct Section {
   std::vector<Curve> baseline{}; ///< one curve, or none: then there is no plot of speed-ups
   std::vector<Range> ranges{};   ///< ascending and disjoint; empty: not shown
   std::vector<Detail> details{};
+  std::vector<History> histories{};
 };
 
 struct Page {
@@ -64,8 +72,8 @@ struct Page {
 };
 
 /// Writes the page. Each section has plots of time, of bandwidth (bytes of the size per time), and of the speed-up over
-/// the baseline; the ranges; for each detail a heat map and the parts of the critical path; and a table. All texts of
-/// `page` appear as text. The same page gives the same bytes.
+/// the baseline; the ranges; for each detail a heat map and the parts of the critical path; a heat map for each
+/// history; and a table. All texts of `page` appear as text. The same page gives the same bytes.
 void writePage(llvm::raw_ostream &out, const Page &page);
 
 } // namespace gc3::report

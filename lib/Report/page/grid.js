@@ -7,13 +7,13 @@ function columnsOf(sizes, left, width) {
 }
 
 /// Returns labels under columns, as many as fit.
-function columnLabels(sizes, columns, y) {
+function columnLabels(labels, columns, y) {
   const wide = columns[0][1] - columns[0][0];
   const step = Math.ceil(62 / wide);
-  return sizes.flatMap((size, i) => {
+  return labels.flatMap((label, i) => {
     const [begin, end] = columns[i];
     const place = step > 1 && i === 0 ? {x: begin, 'text-anchor': 'start'} : {x: (begin + end) / 2, 'text-anchor': 'middle'};
-    return i % step ? [] : [svg('text', {class: 'size', y, ...place}, formatSize(size))];
+    return i % step ? [] : [svg('text', {class: 'size', y, ...place}, label)];
   });
 }
 
@@ -28,9 +28,10 @@ function shorten(text, most) {
 }
 
 class GridPicture {
-  constructor(kind, title, hint, grid, sizes) {
-    Object.assign(this, {grid, sizes, width: 0});
-    this.picture = svg('svg', {class: 'plot', role: 'img', 'data-kind': kind, 'aria-label': `${title} by size`});
+  /// `labels` are those of the columns: sizes, or as `by` says.
+  constructor(kind, title, hint, grid, labels, by = 'size') {
+    Object.assign(this, {grid, labels, width: 0});
+    this.picture = svg('svg', {class: 'plot', role: 'img', 'data-kind': kind, 'aria-label': `${title} by ${by}`});
     this.card = element('section', {class: 'card', 'aria-label': title},
       element('h3', {}, title, ...hint), this.picture);
     if (grid.note)
@@ -38,35 +39,34 @@ class GridPicture {
     this.picture.addEventListener('pointerleave', hideTip);
   }
   /// Adds the tooltip of a cell.
-  connect(cell, row, size, value) {
-    const show = (event) => showTip(event.clientX, event.clientY, formatSize(this.sizes[size]), [[null, row, formatShare(value)]]);
+  connect(cell, row, column, value) {
+    const show = (event) => showTip(event.clientX, event.clientY, this.labels[column], [[null, row, formatShare(value)]]);
     cell.addEventListener('pointermove', show);
     cell.addEventListener('pointerdown', show);
     return cell;
   }
 }
 
-/// The use of each resource: a darker cell is used more.
+/// A picture in which a darker cell has a larger value.
 class HeatMap extends GridPicture {
-  constructor(grid, sizes) {
-    const scale = element('span', {class: 'hint scale'}, '0 %', element('i'), '100 % of its capacity');
-    super('heat', 'Use of resources', [scale], grid, sizes);
+  constructor(kind, title, most, grid, ...columns) {
+    super(kind, title, [element('span', {class: 'hint scale'}, '0 %', element('i'), `100 % ${most}`)], grid, ...columns);
   }
 
   draw(width = this.width) {
     this.width = width;
     const left = Math.min(240, width * 0.4), rows = this.grid.rows, each = 20;
-    const columns = columnsOf(this.sizes, left, width), bottom = rows.length * each;
+    const columns = columnsOf(this.labels, left, width), bottom = rows.length * each;
     this.picture.setAttribute('height', bottom + 40);
     this.picture.setAttribute('viewBox', `0 -8 ${width} ${bottom + 40}`);
     this.picture.replaceChildren(
       ...rows.map((row, r) => svg('text', {x: left - 8, y: r * each + 14, 'text-anchor': 'end'}, svg('title', {}, row), shorten(row, left / 6.3))),
       ...rows.flatMap((row, r) => columns.map((column, c) => this.drawCell(row, r, c, column, each))),
-      ...columnLabels(this.sizes, columns, bottom + 18));
+      ...columnLabels(this.labels, columns, bottom + 18));
   }
 
   drawCell(row, r, c, [begin, end], height) {
-    const value = this.grid.values[r * this.sizes.length + c];
+    const value = this.grid.values[r * this.labels.length + c];
     const place = {x: begin, y: r * height, width: end - begin, height};
     if (value === null)
       return svg('rect', {class: 'cell none', ...place});
@@ -78,8 +78,8 @@ class HeatMap extends GridPicture {
 
 /// The parts of the critical path: a column for each size.
 class PathParts extends GridPicture {
-  constructor(grid, sizes) {
-    super('path', 'Critical path', [element('span', {class: 'hint'}, 'share of the time')], grid, sizes);
+  constructor(grid, labels) {
+    super('path', 'Critical path', [element('span', {class: 'hint'}, 'share of the time')], grid, labels);
     this.picture.after(element('p', {class: 'legend'}, ...grid.rows.map((row, i) =>
       element('span', {}, swatch(this.colorOf(i)), row))));
   }
@@ -92,7 +92,7 @@ class PathParts extends GridPicture {
   draw(width = this.width) {
     this.width = width;
     const left = 46, top = 4, height = 220;
-    const columns = columnsOf(this.sizes, left, width);
+    const columns = columnsOf(this.labels, left, width);
     const lines = [0, 0.25, 0.5, 0.75, 1].map((value) => {
       const y = top + height * (1 - value);
       return svg('g', {}, svg('line', {class: 'grid', x1: left, x2: width, y1: y, y2: y}),
@@ -101,14 +101,14 @@ class PathParts extends GridPicture {
     this.picture.setAttribute('height', height + 34);
     this.picture.setAttribute('viewBox', `0 -4 ${width} ${height + 34}`);
     this.picture.replaceChildren(...lines, ...columns.flatMap((column, c) => this.drawColumn(c, column, top, height)),
-      ...columnLabels(this.sizes, columns, top + height + 18));
+      ...columnLabels(this.labels, columns, top + height + 18));
   }
 
   drawColumn(c, [begin, end], top, height) {
     const cells = [];
     let y = top + height;
     this.grid.rows.forEach((row, r) => {
-      const value = this.grid.values[r * this.sizes.length + c];
+      const value = this.grid.values[r * this.labels.length + c];
       if (!value)
         return;
       y -= value * height;

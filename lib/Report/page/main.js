@@ -54,15 +54,22 @@ function makeToggle(curve, number, plots) {
 
 /// Returns the pictures of one program at a time, and the element that chooses it.
 function makeDetails(details, sizes) {
+  const labels = sizes.map(formatSize);
   const pictures = details.map(({name, resources, path}) => ({name, parts: [
-    ...(path.rows.length ? [new PathParts(path, sizes)] : []),
-    ...(resources.rows.length ? [new HeatMap(resources, sizes)] : [])]}));
+    ...(path.rows.length ? [new PathParts(path, labels)] : []),
+    ...(resources.rows.length ? [new HeatMap('heat', 'Use of resources', 'of its capacity', resources, labels)] : [])]}));
   const choose = element('select', {class: 'choose', 'aria-label': 'Program'},
     ...pictures.map(({name}, i) => element('option', {value: i}, name)));
   const show = () => pictures.forEach(({parts}, i) => parts.forEach((part) => { part.card.hidden = i !== Number(choose.value); }));
   choose.onchange = () => { show(); layout(); };
   show();
   return {parts: pictures.flatMap((each) => each.parts), choose};
+}
+
+/// Returns a picture for each size of what ran its calls.
+function makeHistories(histories) {
+  return histories.map(({bytes, calls, shares}) =>
+    new HeatMap('history', `Calls from ${formatSize(bytes)}`, 'of the calls', shares, calls.map((call) => `call ${call}`), 'call'));
 }
 
 const drawn = []; // all pictures of the page
@@ -82,11 +89,14 @@ function makeSection(data) {
     return [title, element('p', {class: 'hint'}, 'There are no sizes above 0.')];
   const {plots, all} = makePlots(section);
   const {parts, choose} = makeDetails(section.details, section.sizes);
-  drawn.push(...plots, ...parts);
+  const histories = makeHistories(section.histories);
+  drawn.push(...plots, ...parts, ...histories);
   const cards = [...plots.map((plot) => plot.card), ...(section.ranges.length ? [makeRanges(section)] : [])];
   const nodes = [title, makeLegend(all, plots), element('div', {class: 'cards'}, ...cards)];
   if (parts.length)
     nodes.push(element('h2', {}, 'Where the time goes: ', choose), element('div', {class: 'cards pictures'}, ...parts.map((part) => part.card)));
+  if (histories.length)
+    nodes.push(element('h2', {}, 'Choices over time'), element('div', {class: 'cards pictures'}, ...histories.map((each) => each.card)));
   return [...nodes, element('h2', {}, 'Table'), element('div', {class: 'cards'}, makeTable(section))];
 }
 

@@ -31,6 +31,7 @@ TEST(Report, Data) {
   section.baseline = {{"NCCL", {2, 3}}};
   section.ranges = {{1, 1, 1024}, {Range::Baseline, 1024, UINT64_MAX}};
   section.details = {{"p", {{"port"}, {0.25, 1}, "note"}, {}}};
+  section.histories = {{1024, {0, 5}, {{"p"}, {1, 0.5}}}};
   page.sections = {section};
   EXPECT_EQ(
       dataOf(written(page)),
@@ -40,7 +41,8 @@ TEST(Report, Data) {
       R"("baseline":[{"name":"NCCL","times":[2,3],"isBackground":false,"labels":[]}],)"
       R"("ranges":[{"curve":1,"begin":1,"end":1024},{"curve":-1,"begin":1024,"end":1.84467440737096e+19}],)"
       R"("details":[{"name":"p","resources":{"rows":["port"],"values":[0.25,1],"note":"note"},)"
-      R"("path":{"rows":[],"values":[],"note":""}}]}]})");
+      R"("path":{"rows":[],"values":[],"note":""}}],)"
+      R"("histories":[{"bytes":1024,"calls":[0,5],"shares":{"rows":["p"],"values":[1,0.5],"note":""}}]}]})");
 }
 
 TEST(Report, TextIsEscaped) {
