@@ -75,7 +75,7 @@ static std::string expected(Words words) {
     drop(words, {"(", "[", ".", "..", "?",  "-", "+",  "*", "/",  "%",  "<<", ">>",
                  "&", "^", "|", "==", "!=", "<", "<=", ">", ">=", "&&", "||", "by"});
   if (words.count(";"))
-    drop(words, {"=", "+=", "-=", "*=", "/=", "%=", "in", "or"});
+    drop(words, {"=", "+=", "-=", "*=", "/=", "%=", "in", "or", "pinned"});
   for (const std::string &word : words)
     phrases.push_back(word == "EOF" ? "the end of the text" : word == "STRING" ? "a string" : "'" + word + "'");
   std::string text;

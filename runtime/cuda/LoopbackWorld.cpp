@@ -238,7 +238,9 @@ LoopbackWorld::~LoopbackWorld() {
     runner.watch(Watchdog::Clock::now());
     std::this_thread::yield();
   }
-  if (const OnDevice device(cuda, runner.limits().device); measured && device.outcome().ok())
+  if (!measured)
+    return;
+  if (const OnDevice device(cuda, runner.limits().device); device.outcome().ok())
     measured->collect();
 }
 

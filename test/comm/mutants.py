@@ -79,7 +79,7 @@ MUTANTS = [
     ("a group does not wait for NCCL's part", "Communicator.cpp", "!= Result::Success || state != Result::InProgress)\n      return {};", "!= Result::Success || true)\n      return {};"),
     ("all communicators share one queue", "CallGroup.cpp", "indices.try_emplace(call.comm.get(), queues.size())", "indices.try_emplace(nullptr, queues.size())"),
     ("a communicator that loads a program blocks the other communicators", "CallGroup.cpp", "isAwaited) || !queue.isReady())\n    return false;", "isAwaited))\n    return false;\n  while (!queue.isReady())\n    std::this_thread::yield();"),
-    ("a captured call loads its program", "CallQueue.cpp", "  if (capture == 0)\n", ""),
+    ("a captured call loads its program", "CallQueue.cpp", "  if (capture == 0 && call.state == State::Program)\n", "  if (call.state == State::Program)\n"),
     ("a rank that cannot query its stream loads a program alone", "CallQueue.cpp", "      each.capture = othersCapture;", "      each.capture = 0;"),
     ("an invalid argument fails the communicator", "CallQueue.cpp", "outcome.code != gc3InvalidArgument && ", ""),
     ("a failed capture fails the communicator", "CallQueue.cpp", " && outcome.code != gc3InvalidUsage)", ")"),
