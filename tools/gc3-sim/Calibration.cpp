@@ -68,9 +68,11 @@ std::string Calibration::readRows() {
   std::vector<Measured> measured;
   if (problem = readResults(text->getBuffer(), measured); !problem.empty())
     return line.fit + ": " + problem;
+  bool isForCollective = false; // a row is
   for (const Measured &each : measured) {
     if (!line.collective.empty() && !each.collective.empty() && each.collective != line.collective)
       continue;
+    isForCollective = true;
     if (!each.machine.empty() && each.machine != base.name) {
       ++skipped;
       continue;
@@ -78,7 +80,11 @@ std::string Calibration::readRows() {
     if (problem = addRow(each); !problem.empty())
       return line.fit + ": " + problem;
   }
-  return rows.empty() ? line.fit + ": no row is for topology '" + base.name + "'" : "";
+  if (!rows.empty())
+    return {};
+  return line.fit + ": no row is for " +
+         (line.collective.empty() || isForCollective ? "topology '" + base.name : "collective '" + line.collective) +
+         "'";
 }
 
 topology::Topology Calibration::withValues(const std::vector<double> &chosen) const {

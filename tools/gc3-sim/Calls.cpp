@@ -28,12 +28,14 @@ std::string findFreeProtocol(const topology::Topology &topology, const std::set<
   const auto &all = topology.costs.protocols;
   if (std::none_of(all.begin(), all.end(), [](const topology::ProtocolCosts &each) { return each.isSet(); }))
     return {};
+  std::string names;
   for (const kernel::Protocol protocol : used)
     if (!all[static_cast<size_t>(protocol)].isSet())
-      return "topology '" + topology.name + "' has no costs for " +
-             EnumNameProtocol(static_cast<bundle::fbs::Protocol>(protocol)) +
-             ", so predictions of its programs are too short";
-  return {};
+      names +=
+          std::string(names.empty() ? "" : " and ") + EnumNameProtocol(static_cast<bundle::fbs::Protocol>(protocol));
+  return names.empty() ? ""
+                       : "topology '" + topology.name + "' has no costs for " + names +
+                             ", so predictions of such programs are too short";
 }
 
 simulate::Call callOf(const core::Program &program, uint64_t count, const simulate::Fabric &fabric,

@@ -185,11 +185,13 @@ void Candidates::dropEqual() {
   candidates = std::move(different);
 }
 
-/// Returns a reason without the name of its program, which differs between candidates.
+/// Returns a reason without the name of its program and without numbers, which differ between candidates.
 static std::string withoutName(const Dropped &dropped) {
   std::string reason = dropped.reason;
-  const size_t begin = reason.find("'" + dropped.name + "'");
-  return begin == std::string::npos ? reason : reason.erase(begin, dropped.name.size() + 2);
+  if (const size_t begin = reason.find("'" + dropped.name + "'"); begin != std::string::npos)
+    reason.erase(begin, dropped.name.size() + 2);
+  std::erase_if(reason, llvm::isDigit);
+  return reason;
 }
 
 std::vector<std::string> Candidates::describeDropped() const {
@@ -207,7 +209,7 @@ std::vector<std::string> Candidates::describeDropped() const {
   }
   for (size_t i = 0; i < lines.size(); ++i)
     if (others[i] != 0)
-      lines[i] += " (and " + std::to_string(others[i]) + " more for this reason)";
+      lines[i] += " (and " + std::to_string(others[i]) + " more for such a reason)";
   return lines;
 }
 

@@ -59,6 +59,7 @@ std::string Timer::listSizes(Contest &contest) const {
     for (const uint64_t count : countsOf(first, *largest))
       if (contest.counts.back() < count)
         contest.counts.push_back(count);
+  std::erase(contest.counts, 0); // such a call moves no data, so its time must not decide
   for (uint64_t count : contest.counts) {
     const std::optional<uint64_t> size = core::callBytes(first, count, core::elementSize(line.type));
     if (!size)

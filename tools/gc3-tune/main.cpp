@@ -46,7 +46,13 @@ static std::string checkPaths(const CommandLine &line, const std::vector<std::st
 }
 
 /// Returns an error text if an output can't be written, before the measurements, which take long.
-static std::string checkOutputs(const CommandLine &line) {
+static std::string checkOutputs(const CommandLine &line, const Candidates &candidates) {
+  llvm::SmallVector<driver::OutputFile, 3> files;
+  for (const std::string &path : {line.output, line.json, line.report})
+    if (!path.empty())
+      files.push_back({path, ""});
+  if (std::string problem = checkPaths(line, candidates.filesRead(), files); !problem.empty())
+    return problem;
   for (const std::string &path : {line.output, line.json, line.report})
     if (!path.empty() && path != "-")
       if (std::string problem = run::checkWritable(path); !problem.empty())
@@ -118,7 +124,7 @@ static int makeBundle(const CommandLine &line) {
   if (std::string problem = candidates.compile(topology ? &*topology : nullptr); !problem.empty())
     return fail(problem);
   if (line.timing == Timing::Host || line.timing == Timing::Cuda)
-    if (std::string problem = checkOutputs(line); !problem.empty())
+    if (std::string problem = checkOutputs(line, candidates); !problem.empty())
       return fail(problem);
   Timer timer(line, candidates, topology ? &*topology : nullptr);
   std::vector<Contest> contests;
