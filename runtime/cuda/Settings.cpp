@@ -113,15 +113,16 @@ Options optionsOf(const gc3GpuConfig_t &config, const Settings &settings) {
   options.allowUnproven = config.allowUnproven != 0;
   options.choice = {config.programs ? config.programs : settings.text(Setting::Program), config.tuner,
                     config.tunerTimes, config.tunerData};
-  for (Outcome outcome : {fill(settings, Setting::Slots, &Tuning::slots, options),
-                          fill(settings, Setting::SlotBytes, &Tuning::slotBytes, options),
-                          fill(settings, Setting::Threads, &Tuning::threads, options),
-                          refusesLL128(settings, config.ll128).moveTo(options.strictLL128),
-                          core::isOne(settings, Setting::Direct, true).moveTo(options.direct),
-                          core::isOne(settings, Setting::Switch, false).moveTo(options.overSwitch),
-                          core::tuneOptions(settings, config.tune, config.tuneBudget, config.tuneFile).moveTo(options.tune),
-                          core::timeoutMs(settings, config.timeoutMs).moveTo(options.timeoutMs),
-                          core::allowUnproven(settings, options.allowUnproven).moveTo(options.allowUnproven)})
+  for (Outcome outcome :
+       {fill(settings, Setting::Slots, &Tuning::slots, options),
+        fill(settings, Setting::SlotBytes, &Tuning::slotBytes, options),
+        fill(settings, Setting::Threads, &Tuning::threads, options),
+        refusesLL128(settings, config.ll128).moveTo(options.strictLL128),
+        core::isOne(settings, Setting::Direct, true).moveTo(options.direct),
+        core::isOne(settings, Setting::Switch, false).moveTo(options.overSwitch),
+        core::tuneOptions(settings, config.tune, config.tuneBudget, config.tuneFile).moveTo(options.tune),
+        core::timeoutMs(settings, config.timeoutMs).moveTo(options.timeoutMs),
+        core::allowUnproven(settings, options.allowUnproven).moveTo(options.allowUnproven)})
     if (options.problem.ok())
       options.problem = std::move(outcome);
   return options;
