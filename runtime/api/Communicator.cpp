@@ -223,7 +223,7 @@ extern "C" gc3Result_t gc3CommRemoveWindow(gc3Comm_t comm, void *window) {
 
 /// Destroys or aborts a rank, and frees its handle.
 static gc3Result_t leave(gc3Comm_t comm, bool aborts) {
-  const gc3Result_t result = api::guarded(comm, [&] {
+  const gc3Result_t result = api::guarded(nullptr, [&] {
     if (comm)
       comm->backend->leave(aborts);
     return Outcome{};
