@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells whether other communicators of this process have calls in flight. Each communicator writes to a cache line of
+// Detects whether other communicators of this process have calls in flight. Each communicator writes to a cache line of
 // its own. So a call costs a store, and only a call that asks reads the lines of other communicators.
 #pragma once
 

@@ -238,13 +238,26 @@ bool CallQueue::chooseRound() {
   return true;
 }
 
+/// Returns true if a call could make the ranks load a program.
+static bool mayLoad(const Call &call) {
+  if (!call.isOnline())
+    return call.state != State::Nccl;
+  const std::vector<uint32_t> &arms = call.kind.family->programs;
+  return std::any_of(arms.begin(), arms.end(), [&](uint32_t arm) {
+    Outcome refusal;
+    return arm != ProgramTable::ncclArm && !call.comm->loaded(arm, refusal) && refusal.ok();
+  });
+}
+
 /// Merges a round that NCCL runs into the next round, because NCCL gets consecutive calls as one NCCL group. The calls
-/// have no times then. Returns false if there is no next round, or if programs run calls of this one.
+/// have no times then. Returns false if there is no next round, if programs run calls of this one, or if the next one
+/// could load a program: another rank can wait for the end of this round before it loads.
 bool CallQueue::mergeIntoNext() {
   Round &round = rounds[next];
   const bool isForNccl =
       std::all_of(round.begin(), round.end(), [](const Call *call) { return call->state == State::Nccl; });
-  if (!isForNccl || next + 1 == rounds.size())
+  if (!isForNccl || next + 1 == rounds.size() ||
+      std::any_of(rounds[next + 1].begin(), rounds[next + 1].end(), [](const Call *call) { return mayLoad(*call); }))
     return false;
   entered.clear();
   for (Call *call : round)

@@ -4,7 +4,7 @@
 // apply the same times before the same calls.
 //
 // Thread-safe. The functions of a call are called between Communicator::enter() and leave(), in this order: mustWait()
-// until it returns false, choose(), and timeOf() for the work that is enqueued.
+// until it returns false, choose(), and timed().
 #pragma once
 
 #include "comm/ProgramTable.h"

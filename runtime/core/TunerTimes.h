@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the application the measured times of calls whose program its tuner could choose (gc3.h, gc3TunerTimes_t).
+// Reports to the application the measured times of calls whose program its tuner could choose (gc3.h, gc3TunerTimes_t).
 #pragma once
 
 #include "core/Choice.h"

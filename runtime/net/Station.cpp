@@ -111,7 +111,8 @@ bool Station::handleHurry(uint32_t otherRank, uint64_t exchange) {
   return true;
 }
 
-/// Tells other ranks that a call waits for an exchange: the message of any of them can still wait for times.
+/// Sends a hurry to other ranks, because a call waits for an exchange: the message of any of them can still wait for
+/// times.
 void Station::spreadHurry() {
   const uint64_t hurried = mailbox.hurriedExchanges();
   if (hurried <= spread || isFinishing)

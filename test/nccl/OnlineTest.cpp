@@ -4,6 +4,7 @@
 #include "Front.h"
 
 #include <algorithm>
+#include <atomic>
 
 using namespace gc3::test;
 
@@ -134,6 +135,32 @@ TEST_F(OnlineFront, NcclGetsOneGroup) {
   wanted.push_back("GroupEnd");
   EXPECT_EQ(events, wanted);
   EXPECT_TRUE(areIdle());
+}
+
+/// Rank 0 groups a call of NCCL and a call that can load a program. Rank 1 loads only after NCCL has rank 0's first
+/// call.
+TEST_F(OnlineFront, NcclsCallsDoNotWaitForALaterLoad) {
+  const Comms comms = makeJoined();
+  std::atomic<bool> hasBegun = false;
+  after([&](const std::string &event) {
+    if (event.starts_with("AllReduce(") && event.ends_with("stream0)"))
+      hasBegun = true;
+  });
+  onEachRank(2, [&](size_t rank) {
+    if (rank == 0)
+      ncclGroupStart();
+    EXPECT_EQ(
+        ncclAllReduce(inputs[rank], outputs[rank], large, DataType::Float32, RedOp::Sum, comms[rank], streams[rank]),
+        Result::Success);
+    if (rank == 1)
+      awaitThat([&] { return hasBegun.load(); });
+    EXPECT_EQ(ncclAllGather(send[rank], recv[rank], few, DataType::Float32, comms[rank], streams[rank]),
+              Result::Success);
+    if (rank == 0) {
+      EXPECT_EQ(ncclGroupEnd(), Result::Success);
+    }
+  });
+  awaitThat([this] { return areIdle(); });
 }
 
 } // namespace
