@@ -61,6 +61,25 @@ protected:
     return {};
   }
 
+  /// Makes calls on rank 0 alone, after 16 calls of all ranks. Calls `end` when rank 0 has made 64 calls, and waits for
+  /// the times of the others: the exchange of call 16 is due at call 80. Returns the error that ends the wait.
+  core::Outcome endWaitBy(CommWorld &world, const std::function<void()> &end) {
+    EXPECT_EQ(callAll(world, 16), "");
+    const Trial wanted = world.trial(0, {.count = 5});
+    const Loopback::Buffers buffers(fake, wanted);
+    std::atomic<int> made = 0;
+    core::Outcome outcome;
+    std::thread ahead([&] {
+      while ((outcome = callOne(world, 0, buffers)).ok())
+        ++made;
+    });
+    awaitThat([&] { return made == 64; });
+    end();
+    ahead.join();
+    EXPECT_EQ(made, 64);
+    abortAll(world);
+    return outcome;
+  }
   /// Aborts all ranks, and waits until no stream uses the buffers of the test.
   void abortAll(CommWorld &world) {
     for (const auto &rank : world.ranks)
@@ -79,20 +98,7 @@ protected:
 TEST_F(OnlineComm, AnAbortEndsAWait) {
   {
     CommWorld world(fake, nccl, allReduces(), online());
-    ASSERT_EQ(callAll(world, 16), "");
-    const Trial wanted = world.trial(0, {.count = 5});
-    const Loopback::Buffers buffers(fake, wanted);
-    std::atomic<int> made = 0;
-    std::thread ahead([&] {
-      core::Outcome outcome;
-      while ((outcome = callOne(world, 0, buffers)).ok())
-        ++made;
-      EXPECT_EQ(outcome.text, "the communicator was aborted");
-    });
-    awaitThat([&] { return made == 64; }); // the exchange of call 16 is due at call 80
-    abortAll(world);
-    ahead.join();
-    EXPECT_EQ(made, 64);
+    EXPECT_EQ(endWaitBy(world, [&] { abortAll(world); }).text, "the communicator was aborted");
   }
   EXPECT_EQ(nccl.leaks(), "");
 }
@@ -236,21 +242,7 @@ TEST_F(OnlineComm, AProgramIsExcludedForLaterTypes) {
 /// The application finalizes a communicator while a call waits for other ranks. The call must not run.
 TEST_F(OnlineComm, AFinalizedCommunicatorEndsAWait) {
   CommWorld world(fake, nccl, allReduces(), online());
-  ASSERT_EQ(callAll(world, 16), "");
-  const Trial wanted = world.trial(0, {.count = 5});
-  const Loopback::Buffers buffers(fake, wanted);
-  std::atomic<int> made = 0;
-  std::thread ahead([&] {
-    core::Outcome outcome;
-    while ((outcome = callOne(world, 0, buffers)).ok())
-      ++made;
-    EXPECT_EQ(outcome.code, gc3InvalidUsage) << outcome.text;
-  });
-  awaitThat([&] { return made == 64; });
-  world.ranks[0]->finalize(false);
-  ahead.join();
-  EXPECT_EQ(made, 64);
-  abortAll(world);
+  EXPECT_EQ(endWaitBy(world, [&] { world.ranks[0]->finalize(false); }).code, gc3InvalidUsage);
 }
 
 } // namespace

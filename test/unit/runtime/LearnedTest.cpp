@@ -15,15 +15,8 @@ namespace {
 
 constexpr int ranks = 3;
 
-/// Returns three AllReduce programs. The first one serves all calls without online selection.
-std::vector<ProgramSpec> programs() {
-  ProgramSpec chain = writesInput(ranks), plain = plainRingAllReduce(ranks), ring = ringAllReduce(ranks, true);
-  chain.name = "chain", plain.name = "plain", ring.name = "ring";
-  return {chain, plain, ring};
-}
-
 uint64_t digest() {
-  const std::string bytes = buildBundle(programs());
+  const std::string bytes = buildBundle(differentAllReduces(ranks));
   return (*gc3::bundle::BundleFile::openMemory(bytes.data(), bytes.size()))->digest();
 }
 
@@ -98,7 +91,7 @@ std::string logOf(Function function) {
 
 TEST_F(Learned, TheFirstCallRunsTheLearnedProgramOnAllRanks) {
   writeTimes();
-  Group group(programs(), ranks, config());
+  Group group(differentAllReduces(ranks), ranks, config());
   for (int r = 0; r < ranks; ++r)
     EXPECT_EQ(selected(group, r), "ring");
   makeCalls(group, 1);
@@ -110,7 +103,7 @@ TEST_F(Learned, FrozenChoicesAreTheLearnedOnesAndTheFileStays) {
   writeTimes();
   const std::string before = text();
   {
-    Group group(programs(), ranks, config(-1));
+    Group group(differentAllReduces(ranks), ranks, config(-1));
     for (int c = 0; c < 60; ++c) {
       EXPECT_EQ(selected(group), "ring");
       makeCalls(group, 1);
@@ -123,7 +116,7 @@ TEST_F(Learned, FrozenChoicesAreTheLearnedOnesAndTheFileStays) {
 
 TEST_F(Learned, AJobAddsItsCallsWhenItsLastRankIsDestroyed) {
   {
-    Group group(programs(), ranks, config());
+    Group group(differentAllReduces(ranks), ranks, config());
     makeCalls(group, 200);
     makeCalls(group, 100, true);
     gc3CommDestroy(group.comms.back());
@@ -148,7 +141,7 @@ TEST_F(Learned, AJobAddsItsCallsWhenItsLastRankIsDestroyed) {
 TEST_F(Learned, CallsOfSeveralJobsAddUp) {
   writeTimes();
   for (int job = 0; job < 2; ++job) {
-    Group group(programs(), ranks, config());
+    Group group(differentAllReduces(ranks), ranks, config());
     makeCalls(group, 3);
   }
   const gc3::select::TuneResult file = gc3::select::loadTuneFile(path);
@@ -159,7 +152,7 @@ TEST_F(Learned, CallsOfSeveralJobsAddUp) {
 TEST_F(Learned, SavesOnRequestToAnyPath) {
   writeTimes();
   const std::string other = path + "-too";
-  Group group(programs(), ranks, config());
+  Group group(differentAllReduces(ranks), ranks, config());
   EXPECT_EQ(gc3CommSaveTuneFile(group.comms[1], other.c_str()), gc3Success);
   std::ifstream copy(other);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(copy), {}), text());
@@ -174,7 +167,7 @@ TEST_F(Learned, SavesOnRequestToAnyPath) {
 TEST_F(Learned, RequestsWithoutAPathOrSelectionAreErrors) {
   gc3HostConfig_t noFile = config(), off = config();
   noFile.tuneFile = nullptr, off.tune = gc3TuneOff;
-  Group group(programs(), ranks, noFile);
+  Group group(differentAllReduces(ranks), ranks, noFile);
   EXPECT_EQ(gc3CommSaveTuneFile(group.comms[0], nullptr), gc3InvalidUsage);
   EXPECT_STREQ(gc3GetLastError(nullptr), "there is no path: set GC3_TUNE_FILE or tuneFile, or pass one");
   makeCalls(group, 10);
@@ -182,7 +175,7 @@ TEST_F(Learned, RequestsWithoutAPathOrSelectionAreErrors) {
   EXPECT_EQ(gc3CommSaveTuneFile(group.comms[0], inNone.c_str()), gc3SystemError);
   EXPECT_EQ(gc3GetLastError(nullptr), "cannot write '" + inNone + "': No such file or directory");
   EXPECT_EQ(gc3CommSaveTuneFile(nullptr, nullptr), gc3InvalidArgument);
-  Group plain(programs(), ranks, off);
+  Group plain(differentAllReduces(ranks), ranks, off);
   EXPECT_EQ(gc3CommSaveTuneFile(plain.comms[0], nullptr), gc3InvalidUsage);
   EXPECT_STREQ(gc3GetLastError(nullptr), "the communicator has no online selection");
 }
@@ -194,7 +187,7 @@ TEST_F(Learned, TheSettingNamesAFileUnlessTheConfigDoes) {
   const std::string own = path + "-" + gc3::select::digestText(digest());
   for (const gc3HostConfig_t &chosen : {none, gc3HostConfig_t GC3_HOST_CONFIG_INITIALIZER}) {
     EXPECT_FALSE(std::filesystem::exists(own));
-    Group group(programs(), ranks, chosen, settings);
+    Group group(differentAllReduces(ranks), ranks, chosen, settings);
     makeCalls(group, 10);
   }
   EXPECT_TRUE(std::filesystem::exists(own));
@@ -204,7 +197,7 @@ TEST_F(Learned, AJobThatLearnsNothingChangesNothing) {
   writeTimes("another");
   const std::string before = text();
   logOf([&] {
-    Group group(programs(), ranks, config());
+    Group group(differentAllReduces(ranks), ranks, config());
     EXPECT_EQ(gc3CommSaveTuneFile(group.comms[0], nullptr), gc3Success);
   });
   EXPECT_EQ(text(), before);
@@ -212,7 +205,7 @@ TEST_F(Learned, AJobThatLearnsNothingChangesNothing) {
 
 TEST_F(Learned, AnAbortedJobSavesNothing) {
   {
-    Group group(programs(), ranks, config());
+    Group group(differentAllReduces(ranks), ranks, config());
     makeCalls(group, 10);
     gc3CommAbort(group.comms.back());
     group.comms.pop_back();
@@ -223,7 +216,7 @@ TEST_F(Learned, AnAbortedJobSavesNothing) {
 TEST_F(Learned, FilesOfOtherMachinesAndBundlesAreIgnoredWithOneMessage) {
   const auto begins = [&] {
     for (int communicators = 0; communicators < 2; ++communicators) {
-      Group group(programs(), ranks, config(-1));
+      Group group(differentAllReduces(ranks), ranks, config(-1));
       EXPECT_EQ(selected(group), "chain");
     }
   };
@@ -241,7 +234,7 @@ TEST_F(Learned, ADamagedFileIsIgnoredAndStays) {
                                            ":9: expected 'BUCKET ARM CALLS MEDIAN SPREAD SECONDS', with a bucket "
                                            "of at most 63, calls and a median above 0";
   EXPECT_EQ(logOf([&] {
-              Group group(programs(), ranks, config());
+              Group group(differentAllReduces(ranks), ranks, config());
               EXPECT_EQ(selected(group), "chain");
               makeCalls(group, 100);
             }),

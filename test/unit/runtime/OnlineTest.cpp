@@ -10,13 +10,6 @@ namespace {
 
 constexpr int ranks = 3;
 
-/// Returns three AllReduce programs. The first one serves all calls without online selection.
-std::vector<ProgramSpec> allReduces() {
-  ProgramSpec chain = writesInput(ranks), plain = plainRingAllReduce(ranks), ring = ringAllReduce(ranks, true);
-  chain.name = "chain", plain.name = "plain", ring.name = "ring";
-  return {chain, plain, ring};
-}
-
 gc3HostConfig_t tuned(gc3Tune_t tune, float budget = 0) {
   gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
   config.tune = tune;
@@ -62,7 +55,7 @@ std::string selected(const Group &group, size_t count, gc3DataType_t type = gc3F
 
 /// Online selection keeps a pinned program for its sizes only.
 TEST(Online, PinnedPrograms) {
-  std::vector<ProgramSpec> programs = allReduces();
+  std::vector<ProgramSpec> programs = differentAllReduces(ranks);
   programs[0].pinned = true;
   programs[0].maxBytes = 512;
   Group group(programs, ranks, tuned(gc3TuneOnline));
@@ -74,7 +67,7 @@ TEST(Online, PinnedPrograms) {
 }
 
 TEST(Online, TriesOtherProgramsAndKeepsDataRight) {
-  Group group(allReduces(), ranks, tuned(gc3TuneOnline));
+  Group group(differentAllReduces(ranks), ranks, tuned(gc3TuneOnline));
   EXPECT_EQ(countWrong(group, 2000), 0);
   const gc3TuneCounters_t counters = countersOf(group);
   EXPECT_GE(counters.calls, 2000);
@@ -83,7 +76,7 @@ TEST(Online, TriesOtherProgramsAndKeepsDataRight) {
 }
 
 TEST(Online, OneThreadMakesTheCallsOfAllRanks) {
-  Group group(allReduces(), ranks, tuned(gc3TuneOnline));
+  Group group(differentAllReduces(ranks), ranks, tuned(gc3TuneOnline));
   for (int c = 0; c < 300; ++c) {
     Data send = ramp(ranks, 100), recv(ranks, std::vector<float>(100));
     ASSERT_EQ(group.together([&](int r, gc3Comm_t comm) {
@@ -96,14 +89,14 @@ TEST(Online, OneThreadMakesTheCallsOfAllRanks) {
 }
 
 TEST(Online, IsOffByDefault) {
-  Group group(allReduces(), ranks);
+  Group group(differentAllReduces(ranks), ranks);
   EXPECT_EQ(countWrong(group, 100), 0);
   EXPECT_EQ(countersOf(group).calls, 0);
   EXPECT_EQ(selected(group, 1000), "chain");
 }
 
 TEST(Online, KeepsTheProgramOfRoundedCalls) {
-  Group group(allReduces(), ranks, tuned(gc3TuneOnlineSameBits));
+  Group group(differentAllReduces(ranks), ranks, tuned(gc3TuneOnlineSameBits));
   EXPECT_EQ(countWrong(group, 100), 0);
   EXPECT_EQ(countersOf(group).calls, 0);
   EXPECT_EQ(selected(group, 1000), "chain");
@@ -117,13 +110,13 @@ TEST(Online, KeepsTheProgramOfRoundedCalls) {
 }
 
 TEST(Online, FrozenChoicesDoNotExplore) {
-  Group group(allReduces(), ranks, tuned(gc3TuneOnline, -1));
+  Group group(differentAllReduces(ranks), ranks, tuned(gc3TuneOnline, -1));
   EXPECT_EQ(countWrong(group, 500), 0);
   EXPECT_EQ(countersOf(group).explored, 0);
 }
 
 TEST(Online, TrustsTheTimesOfTheBundle) {
-  std::vector<ProgramSpec> programs = allReduces();
+  std::vector<ProgramSpec> programs = differentAllReduces(ranks);
   for (ProgramSpec &program : programs)
     program.times = {{1, program.name == "chain" ? 10.0 : 10000.0}};
   Group group(programs, ranks, tuned(gc3TuneOnline));
@@ -134,7 +127,7 @@ TEST(Online, TrustsTheTimesOfTheBundle) {
 TEST(Online, TheListOfProgramsLimitsTheArms) {
   gc3HostConfig_t config = tuned(gc3TuneOnline);
   config.programs = "allreduce:plain";
-  Group group(allReduces(), ranks, config);
+  Group group(differentAllReduces(ranks), ranks, config);
   EXPECT_EQ(countWrong(group, 100), 0);
   EXPECT_EQ(countersOf(group).calls, 0);
   EXPECT_EQ(selected(group, 1000), "plain");
@@ -143,14 +136,14 @@ TEST(Online, TheListOfProgramsLimitsTheArms) {
 TEST(Online, ATunerTakesPrecedence) {
   gc3HostConfig_t config = tuned(gc3TuneOnline);
   config.tuner = [](const gc3TunerCall_t *, void *) { return 1; };
-  Group group(allReduces(), ranks, config);
+  Group group(differentAllReduces(ranks), ranks, config);
   EXPECT_EQ(countWrong(group, 100), 0);
   EXPECT_EQ(countersOf(group).calls, 0);
   EXPECT_EQ(selected(group, 1000), "plain");
 }
 
 TEST(Online, MismatchedCallsAreErrors) {
-  Group group(allReduces(), ranks, tuned(gc3TuneOnline));
+  Group group(differentAllReduces(ranks), ranks, tuned(gc3TuneOnline));
   EXPECT_EQ(countWrong(group, 60), 0);
   for (int c = 0; c < 3; ++c) {
     Data send = ramp(ranks, 100), recv(ranks, std::vector<float>(100));
@@ -163,7 +156,7 @@ TEST(Online, MismatchedCallsAreErrors) {
 }
 
 TEST(Online, ErrorsAndEmptyCallsAreAsWithoutIt) {
-  Group group(allReduces(), ranks, tuned(gc3TuneOnline));
+  Group group(differentAllReduces(ranks), ranks, tuned(gc3TuneOnline));
   float data[ranks][2] = {};
   const auto all = [&](auto call) { return group.together(call); };
   EXPECT_EQ(all([&](int r, gc3Comm_t comm) { return gc3AllGather(data[r], data[r], 1, gc3Float32, comm, nullptr); }),
@@ -176,7 +169,7 @@ TEST(Online, ErrorsAndEmptyCallsAreAsWithoutIt) {
 
 /// A call by name may run a program whose buffers have another shape. A call of the standard collective must not.
 TEST(Online, KindsOfCallsDoNotShareTheirPrograms) {
-  std::vector<ProgramSpec> programs = allReduces();
+  std::vector<ProgramSpec> programs = differentAllReduces(ranks);
   for (int copy = 0; copy < 2; ++copy) {
     ProgramSpec wide = allToAll(ranks, 1);
     wide.name = "wide" + std::to_string(copy), wide.collective = "allreduce";
@@ -191,7 +184,7 @@ TEST(Online, KindsOfCallsDoNotShareTheirPrograms) {
 }
 
 TEST(Online, UnknownTypesAndOperationsAreErrors) {
-  Group group(allReduces(), ranks, tuned(gc3TuneOnline));
+  Group group(differentAllReduces(ranks), ranks, tuned(gc3TuneOnline));
   float data[ranks][2] = {};
   const auto call = [&](int type, int op) {
     return group.together([&](int r, gc3Comm_t comm) {
@@ -207,7 +200,7 @@ TEST(Online, UnknownTypesAndOperationsAreErrors) {
 }
 
 TEST(Online, ReusesPlacesOfRequests) {
-  Group group(allReduces(), ranks, tuned(gc3TuneOnline));
+  Group group(differentAllReduces(ranks), ranks, tuned(gc3TuneOnline));
   std::vector<float> data[ranks];
   for (size_t count = 1; count <= 200; ++count) // more than the backend keeps
     for (int repeat = 0; repeat < 2; ++repeat) {
@@ -222,7 +215,7 @@ TEST(Online, ReusesPlacesOfRequests) {
 }
 
 TEST(Online, RejectsSettingsOutOfRange) {
-  const std::string bytes = buildBundle(allReduces());
+  const std::string bytes = buildBundle(differentAllReduces(ranks));
   gc3Bundle_t bundle = nullptr;
   ASSERT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success);
   gc3Comm_t comms[ranks];
@@ -241,7 +234,7 @@ TEST(Online, RejectsSettingsOutOfRange) {
 }
 
 TEST(Online, CountersNeedASize) {
-  Group group(allReduces(), ranks);
+  Group group(differentAllReduces(ranks), ranks);
   gc3TuneCounters_t counters = {};
   EXPECT_EQ(gc3CommGetTuneCounters(group.comms[0], &counters), gc3InvalidArgument);
   EXPECT_EQ(gc3CommGetTuneCounters(group.comms[0], nullptr), gc3InvalidArgument);

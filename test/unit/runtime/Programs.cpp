@@ -366,4 +366,10 @@ ProgramSpec sumToShorterChunk() {
   return program;
 }
 
+std::vector<ProgramSpec> differentAllReduces(uint32_t ranks) {
+  ProgramSpec chain = writesInput(ranks), plain = plainRingAllReduce(ranks), ring = ringAllReduce(ranks, true);
+  chain.name = "chain", plain.name = "plain", ring.name = "ring";
+  return {chain, plain, ring};
+}
+
 } // namespace gc3::test

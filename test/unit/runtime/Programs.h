@@ -12,6 +12,8 @@ ProgramSpec ringAllReduce(uint32_t ranks, bool aliased, uint32_t subdivision = 1
 /// Returns an AllReduce of one chunk on a ring, with unfused steps: recv into scratch, reduce, send. Two thread blocks
 /// of each rank wait for each other.
 ProgramSpec plainRingAllReduce(uint32_t ranks);
+/// Returns three AllReduce programs: "chain", which serves all calls without online selection, "plain" and "ring".
+std::vector<ProgramSpec> differentAllReduces(uint32_t ranks);
 /// Returns an AllToAll: each rank sends one message of `chunks` chunks to every other rank, and copies its own block.
 ProgramSpec allToAll(uint32_t ranks, uint32_t chunks);
 /// Returns an AllGather on a ring. If aliased, input slot 0 is output slot `rank`. If flat, the output is one block of
