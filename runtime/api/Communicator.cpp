@@ -115,8 +115,11 @@ static Outcome makeHost(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const 
                   choiceOptions};
   constexpr uint32_t defaultTimeout = 60000;
   options.timeoutMs = *timeoutMs != 0 ? *timeoutMs : defaultTimeout;
-  handOut(comms, std::make_shared<api::HostBackend>(bundle->file, static_cast<uint32_t>(nranks), options));
-  return {};
+  const Result<std::shared_ptr<api::HostBackend>> backend =
+      api::HostBackend::make(bundle->file, host::Site(static_cast<uint32_t>(nranks)), nullptr, options);
+  if (backend.ok())
+    handOut(comms, *backend);
+  return backend.outcome();
 }
 
 extern "C" gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle,
