@@ -64,7 +64,7 @@ std::string Run::explainWaiting(std::span<const uint32_t> own,
     }
   if (waiting > maxLines)
     text += "\n  and " + std::to_string(waiting - maxLines) + " more";
-  return text.empty() ? text : " in program '" + prog.info().name()->str() + "':" + text;
+  return text.empty() ? text : "; in program '" + prog.info().name()->str() + "':" + text;
 }
 
 std::string Run::explainDeadlock() const {
