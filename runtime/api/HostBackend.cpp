@@ -298,10 +298,11 @@ std::string HostBackend::listMissing(uint64_t number) const {
 Outcome HostBackend::findLoss(uint64_t number) {
   if (site.isWhole())
     return {};
-  const Outcome loss = others->findLoss();
-  if (loss.ok())
-    return {};
-  return fail({loss.code, loss.text + "; " + listMissing(number)});
+  Outcome loss = others->findLoss();
+  for (uint32_t r = 0; r < site.ranks() && loss.ok(); ++r)
+    if (!board.hasArrived(r, number))
+      loss = others->findLoss(r);
+  return loss.ok() ? loss : fail({loss.code, loss.text + "; " + listMissing(number)});
 }
 
 /// Returns the error after which no call can run.

@@ -20,6 +20,7 @@ struct CallOptions {
   trace::TraceFile *trace = nullptr; ///< file for the times of calls; null: none
   core::Choice choice;               ///< the application's choice of programs
   core::TuneOptions tune;            ///< online selection
+  select::TuneFile earlier;          ///< what earlier jobs have learned
   core::ChoiceOptions reports;       ///< how the application gets times
 };
 
@@ -44,8 +45,7 @@ public:
 
   /// Returns the online selection for this table's programs. This table must outlive it.
   core::OnlineSelection makeOnline() {
-    return {
-        selection, options.tune, {site.ranks(), 1}, core::loadLearned(options.tune.file, core::hostMachine(), file.digest())};
+    return {selection, options.tune, {site.ranks(), 1}, options.earlier};
   }
 
   /// Returns a counter that increases each time that calls are dropped.

@@ -60,7 +60,7 @@ std::string Run::explainWaiting(std::span<const uint32_t> own,
       const uint32_t awaited = waitsFor(index);
       if (awaited == Program::none || blocks[awaited].rank == rank || ++waiting > maxLines)
         continue;
-      text += "\n  " + describe(index) + " (" + describeRank(blocks[awaited].rank) + ")";
+      text += "\n  " + describe(index) + ", " + describeRank(blocks[awaited].rank);
     }
   if (waiting > maxLines)
     text += "\n  and " + std::to_string(waiting - maxLines) + " more";

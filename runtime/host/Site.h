@@ -22,9 +22,11 @@ public:
   virtual ~Neighbours() = default;
   /// Returns an error if a rank has been lost, which names it. Threads that wait call it often, so it costs one load.
   virtual core::Outcome findLoss() = 0;
+  /// Returns an error if this rank makes no more calls, because it is lost, or because it has been destroyed.
+  virtual core::Outcome findLoss(uint32_t rank) = 0;
   /// Tells the other processes that this one can't go on.
   virtual void reportFailure(const core::Outcome &failure) = 0;
-  /// Describes the process of a rank, such as "process 4711 on host a, which has stopped".
+  /// Describes the process of a rank by a clause such as "whose process 4711 on host a is stopped".
   virtual std::string describe(uint32_t rank) = 0;
 };
 

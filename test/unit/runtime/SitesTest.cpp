@@ -23,11 +23,12 @@ public:
   Outcome findLoss() override {
     return isLost.load() ? Outcome{gc3RemoteError, "rank 1, whose process 4711 on host a has ended"} : Outcome{};
   }
+  Outcome findLoss(uint32_t rank) override { return rank == 1 ? findLoss() : Outcome{}; }
   void reportFailure(const Outcome &failure) override {
     const std::lock_guard lock(mutex);
     reported = failure;
   }
-  std::string describe(uint32_t rank) override { return "the process of rank " + std::to_string(rank); }
+  std::string describe(uint32_t rank) override { return "whose process is " + std::to_string(100 + rank); }
 
   std::atomic<bool> isLost{false};
   std::mutex mutex;
@@ -250,7 +251,7 @@ TEST(Sites, NoticeALossBeforeACall) {
 namespace {
 
 const std::string waitingText = "; in program 'ring2_1':\n  rank 0 thread block 0 step 2 (recv, tile 0) waits for a message from "
-                                "rank 1 on channel 0 (the process of rank 1)";
+                                "rank 1 on channel 0, whose process is 101";
 
 /// Lets rank 1 announce a call, and not run it.
 std::vector<Outcome> runWithoutRank1(Sites &sites) {
