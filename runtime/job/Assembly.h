@@ -20,14 +20,14 @@
 #include "core/Result.h"
 #include "job/Identity.h"
 #include "job/Launcher.h"
-#include "job/Loss.h"
+#include "job/LossBoard.h"
 #include "job/UniqueId.h"
+#include "job/WaitLimits.h"
 #include "net/Endpoint.h"
 
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,13 +36,6 @@
 #include <vector>
 
 namespace gc3::job {
-
-/// How long a function waits for other ranks.
-struct WaitLimits {
-  std::chrono::milliseconds timeout;
-  /// Runs about every 20 ms on the thread that waits. The function returns its error. May be null.
-  std::function<core::Outcome()> checkInterruption;
-};
 
 /// A rank that joins.
 struct Member {
@@ -114,11 +107,11 @@ public:
   /// Returns the first rank that this rank knows to be ended or failed, or null. It is never a rank that has left. One
   /// load from memory that changes once, so callers can poll it. The result stays valid as long as this object.
   /// Thread-safe.
-  const Loss *loss() const noexcept;
+  const Loss *loss() const noexcept { return board.first(); }
   /// Returns the loss of a rank, also if it has left; null if it takes part. Costs the same as loss(). Thread-safe.
-  const Loss *lossOf(uint32_t rank) const noexcept;
+  const Loss *lossOf(uint32_t rank) const noexcept { return board.of(rank); }
   /// Waits until loss() is not null, at most `time`. Returns loss(). Thread-safe.
-  const Loss *waitForLoss(std::chrono::milliseconds time) const;
+  const Loss *waitForLoss(std::chrono::milliseconds time);
 
   /// Sends an error of this rank to all ranks, and sets their loss() and this rank's. The first 4096 bytes of the text
   /// count. Does nothing if this rank has a loss, or has left. Thread-safe; does not wait.
@@ -137,6 +130,7 @@ private:
   explicit Assembly(const Member &member);
 
   const Member member;
+  LossBoard board;
   std::vector<Identity> known;
   std::unique_ptr<Parts> parts; ///< null: one rank
 };

@@ -7,8 +7,6 @@
 #include "net/Reception.h"
 #include "net/Station.h"
 
-#include <algorithm>
-
 namespace gc3::net {
 
 using core::Outcome;
@@ -52,12 +50,7 @@ core::Result<Endpoint> Exchanger::listen(std::string_view interfaces) {
   const Outcome outcome = guard([&] {
     parts = std::make_unique<Parts>(identity);
     parts->door = std::make_unique<Parts::Door>();
-    std::vector<InterfaceAddress> addresses = findAddresses();
-    sortAddresses(addresses, interfaces);
-    addresses.resize(std::min<size_t>(addresses.size(), Endpoint::mostAddresses));
-    for (const InterfaceAddress &each : addresses)
-      endpoint.addresses[endpoint.addressCount++] = each.address;
-    endpoint.host = identity.host;
+    endpoint = describeThisMachine(identity.host, interfaces);
     fillRandomly(std::as_writable_bytes(std::span(endpoint.token)));
     parts->token = endpoint.token;
     const Outcome opened = parts->door->reception.open(0, 1);
