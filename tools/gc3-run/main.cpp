@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gc3-run: runs a bundle's programs on real data, checks every element, prints the table of nccl-tests.
+#include "Job.h"
 #include "Runner.h"
 #include "trace/TraceFile.h"
 
@@ -25,10 +26,11 @@ int main(int argc, char **argv) {
   case Action::Run: break;
   }
   try {
+    Job job;
     Summary summary;
     std::string problem = checkOutputs(options);
     if (problem.empty())
-      problem = Runner(options).run(summary);
+      problem = Runner(options, job).run(summary);
     if (problem.empty())
       problem = checkTrace(options.trace);
     if (problem.empty() && !options.json.empty())
