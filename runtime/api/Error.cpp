@@ -43,6 +43,7 @@ extern "C" const char *gc3GetErrorString(gc3Result_t result) {
   case gc3InternalError: return "internal error of gc3";
   case gc3InvalidArgument: return "invalid argument";
   case gc3InvalidUsage: return "invalid usage: calls out of order or different on the ranks";
+  case gc3RemoteError: return "another rank has ended, left or failed";
   case gc3InProgress: return "in progress";
   case gc3Timeout: return "a rank did not make the call, or a kernel did not end, in time";
   case gc3Deadlock: return "the program is in a deadlock";

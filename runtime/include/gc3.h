@@ -76,6 +76,7 @@ typedef enum GC3_ENUM_TYPE {
   gc3InternalError = 3,      /**< a bug of gc3 */
   gc3InvalidArgument = 4,    /**< an argument is out of range, null, or overlaps another */
   gc3InvalidUsage = 5,       /**< the calls of the ranks do not match, or the order of calls is wrong */
+  gc3RemoteError = 6,        /**< another rank has ended, has left or has failed; the text names it */
   gc3InProgress = 7,         /**< reserved */
   gc3Timeout = 8,            /**< a rank did not make the call in time, or a kernel did not end in time */
   gc3Deadlock = 9,    /**< the program cannot continue; the text lists which thread block waits for which. A rank whose

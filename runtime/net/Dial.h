@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank connects to rank 0. The rank can't know which addresses of rank 0's machine it reaches. So it tries one after
-// the other, without waiting for an answer, and takes the first one that proves the token.
+// the other, without waiting for an answer, and takes the first one that proves the key.
 #pragma once
 
-#include "net/Frame.h"
+#include "net/Greeting.h"
 #include "net/Socket.h"
 
 #include <memory>
@@ -11,34 +11,40 @@
 
 namespace gc3::net {
 
+/// Returns the endpoints that a rank tries to reach rank 0. `host` is the number of this machine; 0: unknown. Ranks of
+/// rank 0's machine try 127.0.0.1 first.
+std::vector<Tcp::endpoint> targetsOf(const Endpoint &rank0, uint64_t host);
+
 class Dial {
 public:
-  /// `host` is the number of this machine; 0: unknown. Ranks of rank 0's machine try 127.0.0.1 first.
-  Dial(const Endpoint &hub, uint32_t rank, uint32_t ranks, uint64_t host);
+  Dial(std::vector<Tcp::endpoint> targets, const Key &key, uint32_t rank, uint32_t ranks);
   ~Dial();
 
-  /// Returns gc3Timeout at the deadline, with the error of each address.
+  /// Returns gc3Timeout at the deadline. The text then completes "rank N did not reach rank 0 in time", with the error
+  /// of each endpoint.
   core::Outcome connect(Clock::time_point deadline, const std::function<core::Outcome()> &checkInterruption);
 
   /// Moves the connected socket to another context.
   Tcp::socket moveSocket(asio::io_context &to);
 
 private:
-  /// Tries one address, again and again.
+  /// Tries one endpoint, again and again.
   struct Attempt;
 
   void begin(size_t attempt);
   void connectTo(Attempt &attempt);
   void sendHello(Attempt &attempt);
   void readAcknowledgement(Attempt &attempt);
+  void handleAcknowledgement(Attempt &attempt);
   void confirm(Attempt &attempt);
+  void refuse(Attempt &attempt, Greeting::Reason reason, const Greeting &other);
   void retry(Attempt &attempt, const std::string &error);
   std::string listErrors() const;
 
-  const Endpoint hub;
+  const Key key;
   const uint32_t rank, ranks;
   asio::io_context context{1};
-  std::vector<std::unique_ptr<Attempt>> attempts; ///< the preferred address first
+  std::vector<std::unique_ptr<Attempt>> attempts; ///< the preferred endpoint first
   Attempt *chosen = nullptr;                      ///< the first with an acknowledgement
   bool isConnected = false;
 };

@@ -17,8 +17,8 @@ struct Endpoint {
 
   uint32_t port = 0;
   uint32_t addressCount = 0;
-  uint64_t host = 0;               ///< number that identifies the machine; 0: unknown
-  std::array<uint64_t, 2> token{}; ///< random. The ranks prove the first half to rank 0, and rank 0 proves the second
+  uint64_t host = 0;                              ///< number that identifies the machine; 0: unknown
+  std::array<uint64_t, 2> token{};                ///< random. Ranks prove to each other that they know it (net/Proof.h)
   std::array<Address, mostAddresses> addresses{}; ///< the preferred one first
 };
 

@@ -3,10 +3,9 @@
 
 #include "net/Dial.h"
 #include "net/Interfaces.h"
+#include "net/Proof.h"
 #include "net/Reception.h"
 #include "net/Station.h"
-
-#include <algorithm>
 
 namespace gc3::net {
 
@@ -30,8 +29,15 @@ struct Exchanger::Parts {
   explicit Parts(const Identity &own) : station(own.rank, own.ranks) {}
   Outcome connect(const Identity &own, const Endpoint &hub, Clock::time_point deadline,
                   const CheckInterruption &checkInterruption);
+  Outcome acceptAll(const Identity &own, Clock::time_point deadline, const CheckInterruption &checkInterruption);
 
-  std::unique_ptr<Reception> reception; ///< from listen() to connect()
+  /// Rank 0's open port, from listen() to connect().
+  struct Door {
+    asio::io_context context{1};
+    Reception reception{context};
+  };
+  std::unique_ptr<Door> door;
+  Token token{};
   Station station;
 };
 
@@ -43,14 +49,14 @@ core::Result<Endpoint> Exchanger::listen(std::string_view interfaces) {
   Endpoint endpoint;
   const Outcome outcome = guard([&] {
     parts = std::make_unique<Parts>(identity);
-    parts->reception = std::make_unique<Reception>(identity.ranks);
-    std::vector<InterfaceAddress> addresses = findAddresses();
-    sortAddresses(addresses, interfaces);
-    addresses.resize(std::min<size_t>(addresses.size(), Endpoint::mostAddresses));
-    for (const InterfaceAddress &each : addresses)
-      endpoint.addresses[endpoint.addressCount++] = each.address;
-    endpoint.host = identity.host;
-    return parts->reception->open(endpoint);
+    parts->door = std::make_unique<Parts::Door>();
+    endpoint = describeThisMachine(identity.host, interfaces);
+    fillRandomly(std::as_writable_bytes(std::span(endpoint.token)));
+    parts->token = endpoint.token;
+    const Outcome opened = parts->door->reception.open(0, 1);
+    if (opened.ok())
+      endpoint.port = parts->door->reception.port();
+    return opened;
   });
   if (!outcome.ok())
     return outcome;
@@ -68,17 +74,29 @@ Outcome Exchanger::connect(const Endpoint &hub, std::chrono::milliseconds timeou
 
 Outcome Exchanger::Parts::connect(const Identity &own, const Endpoint &hub, Clock::time_point deadline,
                                   const CheckInterruption &checkInterruption) {
-  if (own.rank != 0) {
-    Dial dial(hub, own.rank, own.ranks, own.host);
-    Outcome outcome = dial.connect(deadline, checkInterruption);
-    if (outcome.ok())
-      station.add(0, dial.moveSocket(station.socketContext()));
-    return outcome;
-  }
-  Outcome outcome = reception->acceptAll(deadline, checkInterruption);
-  for (uint32_t rank = 1; outcome.ok() && rank < own.ranks; ++rank)
-    station.add(rank, reception->moveSocket(rank, station.socketContext()));
-  reception.reset();
+  if (own.rank == 0)
+    return acceptAll(own, deadline, checkInterruption);
+  Dial dial(targetsOf(hub, own.host), Key(hub.token, {}), own.rank, own.ranks);
+  Outcome outcome = dial.connect(deadline, checkInterruption);
+  if (outcome.ok())
+    station.add(0, dial.moveSocket(station.socketContext()));
+  else if (outcome.code == gc3Timeout)
+    outcome.text =
+        "online selection: rank " + std::to_string(own.rank) + " did not reach rank 0 in time" + outcome.text;
+  return outcome;
+}
+
+Outcome Exchanger::Parts::acceptAll(const Identity &own, Clock::time_point deadline,
+                                    const CheckInterruption &checkInterruption) {
+  Reception &reception = door->reception;
+  reception.start(Key(token, {}), own.ranks, [this](uint32_t rank, Tcp::socket socket) {
+    station.add(rank, moveTo(station.socketContext(), socket));
+  });
+  Outcome outcome = runUntil(
+      door->context, [&] { return reception.isComplete(); }, deadline, checkInterruption);
+  if (outcome.code == gc3Timeout && outcome.text.empty())
+    outcome.text = "online selection: " + reception.describeMissing();
+  door.reset();
   return outcome;
 }
 

@@ -12,15 +12,7 @@ namespace {
 using select::Exchange;
 using select::Message;
 
-constexpr uint64_t greetingMagic = 0x31'74'65'65'72'67'63'67; // "gcgreet1" in little-endian order
-constexpr uint32_t frameMagic = 0x31'66'63'67;                // "gcf1"
-
-struct GreetingImage {
-  uint64_t magic;
-  uint32_t kind, rank, ranks, unused;
-  uint64_t proof;
-};
-static_assert(sizeof(GreetingImage) == greetingBytes);
+constexpr uint32_t frameMagic = 0x31'66'63'67; // "gcf1" in little-endian order
 
 struct Header {
   uint32_t magic;
@@ -118,25 +110,6 @@ bool setKind(size_t kind, Frame &frame) {
 }
 
 } // namespace
-
-GreetingBytes writeGreeting(const Greeting &greeting) {
-  const GreetingImage image{greetingMagic, static_cast<uint32_t>(greeting.kind), greeting.rank, greeting.ranks, 0,
-                            greeting.proof};
-  GreetingBytes bytes{};
-  std::memcpy(bytes.data(), &image, sizeof image);
-  return bytes;
-}
-
-std::optional<Greeting> readGreeting(const GreetingBytes &bytes) {
-  GreetingImage image{};
-  std::memcpy(&image, bytes.data(), sizeof image);
-  const auto kind = static_cast<Greeting::Kind>(image.kind);
-  const bool isKnown =
-      kind == Greeting::Kind::Hello || kind == Greeting::Kind::Acknowledgement || kind == Greeting::Kind::Confirmation;
-  if (image.magic != greetingMagic || !isKnown || image.unused != 0)
-    return std::nullopt;
-  return Greeting{kind, image.rank, image.ranks, image.proof};
-}
 
 std::vector<uint8_t> writeFrame(const Frame &frame) {
   Writer writer;

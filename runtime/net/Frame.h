@@ -1,40 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that exchangers send to each other. A connection begins with three greetings: the rank's hello, the
-// acknowledgement of rank 0, and the rank's confirmation. Frames follow. The bytes come from a network, so the
-// functions that read them check everything. All functions are pure.
+// The bytes that exchangers send to each other after the greetings. They come from a network, so the function that
+// reads them checks everything. All functions are pure.
 #pragma once
 
-#include "net/Endpoint.h"
+#include "net/Greeting.h"
 #include "select/Exchange.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace gc3::net {
-
-using Bytes = std::span<const uint8_t>;
-
-/// The first bytes of a connection.
-struct Greeting {
-  enum class Kind : uint32_t { Hello = 1, Acknowledgement, Confirmation };
-  Kind kind = Kind::Hello;
-  uint32_t rank = 0, ranks = 0; ///< of the rank that connects
-  /// A half of the token: the second half in an acknowledgement, else the first.
-  uint64_t proof = 0;
-};
-
-inline constexpr size_t greetingBytes = 32;
-using GreetingBytes = std::array<uint8_t, greetingBytes>;
-
-GreetingBytes writeGreeting(const Greeting &greeting);
-/// Returns nothing if the bytes are no greeting of this version.
-std::optional<Greeting> readGreeting(const GreetingBytes &bytes);
 
 /// Rank 0 sends it when an exchange can't end.
 struct Failure {

@@ -76,4 +76,15 @@ void sortAddresses(std::vector<InterfaceAddress> &addresses, std::string_view li
   });
 }
 
+Endpoint describeThisMachine(uint64_t host, std::string_view list) {
+  std::vector<InterfaceAddress> addresses = findAddresses();
+  sortAddresses(addresses, list);
+  Endpoint endpoint;
+  endpoint.host = host;
+  endpoint.addressCount = static_cast<uint32_t>(std::min<size_t>(addresses.size(), Endpoint::mostAddresses));
+  for (uint32_t i = 0; i < endpoint.addressCount; ++i)
+    endpoint.addresses[i] = addresses[i].address;
+  return endpoint;
+}
+
 } // namespace gc3::net

@@ -28,4 +28,7 @@ std::vector<InterfaceAddress> findAddresses();
 /// Orders the addresses: those that the list selects come first, those of Docker's interfaces last.
 void sortAddresses(std::vector<InterfaceAddress> &addresses, std::string_view list);
 
+/// Returns an endpoint with the number and the addresses of this machine, in the order of sortAddresses().
+Endpoint describeThisMachine(uint64_t host, std::string_view list);
+
 } // namespace gc3::net

@@ -2,40 +2,8 @@
 #include "net/Link.h"
 
 #include <algorithm>
-#include <asio/write.hpp>
 
 namespace gc3::net {
-
-void Link::send(Sendable frame) {
-  if (hasEnded() || isFinishing)
-    return;
-  pending.push_back(std::move(frame));
-  if (pending.size() == 1)
-    writeNext();
-}
-
-void Link::finish() {
-  isFinishing = true;
-  if (pending.empty() && !hasEnded())
-    writeNext();
-}
-
-/// Sends the first pending frame. If there is none, the link is finishing.
-void Link::writeNext() {
-  asio::error_code ignored;
-  if (pending.empty()) {
-    socket.shutdown(Tcp::socket::shutdown_send, ignored);
-    return;
-  }
-  asio::async_write(socket, asio::buffer(*pending.front()), [this](asio::error_code error, size_t) {
-    // Frames that have arrived can still be read after an error of a write. An error of a read follows.
-    if (error)
-      return;
-    pending.pop_front();
-    if (!pending.empty() || isFinishing)
-      writeNext();
-  });
-}
 
 void Link::readMore() {
   socket.async_read_some(

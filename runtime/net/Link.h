@@ -3,11 +3,9 @@
 #pragma once
 
 #include "net/Frame.h"
-#include "net/Socket.h"
+#include "net/SendQueue.h"
 
-#include <deque>
 #include <functional>
-#include <memory>
 #include <string>
 
 namespace gc3::net {
@@ -15,8 +13,7 @@ namespace gc3::net {
 /// All functions run on the thread of the socket's context, which must end before this object does.
 class Link {
 public:
-  /// The bytes of a frame. Several links can share them.
-  using Sendable = std::shared_ptr<const std::vector<uint8_t>>;
+  using Sendable = SendQueue::Sendable;
   /// Returns false if the other rank must not send this frame now.
   using OnFrame = std::function<bool(Frame &frame)>;
   /// Runs once, when no more frames can arrive. The reason is a part of a sentence.
@@ -28,25 +25,23 @@ public:
   /// Begins to read.
   void start() { readMore(); }
   /// Does nothing after the end.
-  void send(Sendable frame);
+  void send(Sendable frame) { queue.send(std::move(frame)); }
   /// Sends the pending frames, and no others. The link ends when the other rank closes the connection, after it has
   /// read all frames.
-  void finish();
+  void finish() { queue.finish(); }
   bool hasEnded() const { return !socket.is_open(); }
 
 private:
   void readMore();
   bool readFrames();
-  void writeNext();
   void end(const std::string &reason);
 
   Tcp::socket socket;
+  SendQueue queue{socket};
   OnFrame onFrame;
   OnEnd onEnd;
   std::array<uint8_t, 4 * mostFrameBytes> buffer{};
-  size_t filled = 0;            ///< bytes in the buffer
-  std::deque<Sendable> pending; ///< the first one is on its way
-  bool isFinishing = false;
+  size_t filled = 0; ///< bytes in the buffer
 };
 
 } // namespace gc3::net

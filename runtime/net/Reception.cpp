@@ -7,20 +7,28 @@
 #include <asio/read.hpp>
 #include <asio/write.hpp>
 #include <fcntl.h>
-#include <sys/random.h>
 
 namespace gc3::net {
 
 using core::Outcome;
 
+namespace {
+
+/// Limit on connections that have proved nothing, in addition to one for each rank.
+constexpr size_t mostStrangers = 64;
+
+} // namespace
+
 /// Opens a port at all addresses of the machine.
-asio::error_code Reception::bindTo(const Tcp &protocol) {
+asio::error_code Reception::bindTo(const Tcp &protocol, uint16_t port) {
   asio::error_code error, ignored;
   acceptor.open(protocol, error);
+  if (!error)
+    acceptor.set_option(Tcp::acceptor::reuse_address(true), error); // of an earlier job that has ended
   if (!error && protocol == Tcp::v6())
     acceptor.set_option(asio::ip::v6_only(false), error);
   if (!error)
-    acceptor.bind({protocol, 0}, error);
+    acceptor.bind({protocol, port}, error);
   if (!error)
     acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error)
@@ -28,91 +36,164 @@ asio::error_code Reception::bindTo(const Tcp &protocol) {
   return error;
 }
 
-Outcome Reception::open(Endpoint &endpoint) {
-  if (getrandom(token.data(), sizeof token, 0) != sizeof token)
-    return {gc3SystemError, "online selection: the system gives no random numbers"};
-  asio::error_code error = bindTo(Tcp::v6()); // for IPv4, too
-  if (error)
-    error = bindTo(Tcp::v4());
-  if (!error)
-    endpoint.port = acceptor.local_endpoint(error).port();
-  if (error)
-    return {gc3SystemError, "online selection: rank 0 can't open a port: " + error.message()};
+Outcome Reception::open(uint16_t firstPort, uint16_t count) {
+  asio::error_code error;
+  for (uint16_t i = 0; i < count && !acceptor.is_open(); ++i) {
+    const auto port = static_cast<uint16_t>(firstPort == 0 ? 0 : firstPort + i);
+    error = bindTo(Tcp::v6(), port); // for IPv4, too
+    if (error && error != asio::error::address_in_use)
+      error = bindTo(Tcp::v4(), port);
+  }
+  if (!acceptor.is_open())
+    return {gc3SystemError, "rank 0 can't open a port: " + error.message()};
   (void)fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
-  endpoint.token = token;
   return {};
 }
 
-Outcome Reception::acceptAll(Clock::time_point deadline, const std::function<Outcome()> &checkInterruption) {
-  acceptNext();
-  Outcome outcome = runUntil(
-      context, [this] { return connected + 1 == sockets.size(); }, deadline, checkInterruption);
-  if (outcome.code != gc3Timeout || !outcome.text.empty())
-    return outcome;
-  outcome.text = "online selection: " + listMissing() +
-                 " did not connect to rank 0 in time; check that their machines reach a port of rank 0's machine";
-  if (acceptError)
-    outcome.text += " (the last error of rank 0: " + acceptError.message() + ")";
-  return outcome;
+uint16_t Reception::port() const {
+  return acceptor.local_endpoint().port();
 }
 
-std::string Reception::listMissing() const {
+void Reception::start(const Key &ofRanks, uint32_t ranks, OnRank onEachRank) {
+  key = ofRanks;
+  isConnected.assign(ranks, false);
+  onRank = std::move(onEachRank);
+  acceptNext();
+}
+
+std::string Reception::describeMissing() const {
   select::RankList missing;
-  for (uint32_t rank = 1; rank < sockets.size(); ++rank)
-    if (!sockets[rank])
-      missing.add(rank);
-  return missing.str();
+  std::string details;
+  for (uint32_t rank = 1; rank < isConnected.size(); ++rank) {
+    if (isConnected[rank])
+      continue;
+    missing.add(rank);
+    if (const std::string remark = remarkOn(rank); !remark.empty())
+      details += "; " + remark;
+  }
+  if (acceptError)
+    details += " (the last error of rank 0: " + acceptError.message() + ")";
+  return missing.str() +
+         " did not connect to rank 0 in time; check that their machines reach a port of rank 0's machine" + details;
+}
+
+std::string Reception::remarkOn(uint32_t rank) const {
+  const auto found = remarks.find(rank);
+  return found == remarks.end() ? "" : "a process that says it is rank " + std::to_string(rank) + " " + found->second;
+}
+
+void Reception::close() {
+  asio::error_code ignored;
+  acceptor.close(ignored);
+  pause.cancel();
+  for (const GuestPointer &guest : guests)
+    guest->socket.close(ignored);
+  guests.clear();
 }
 
 void Reception::acceptNext() {
   acceptor.async_accept([this](asio::error_code error, Tcp::socket socket) {
+    if (!acceptor.is_open())
+      return;
     acceptError = error;
     if (error) { // such as too many open files
       pause.expires_after(std::chrono::milliseconds(20));
-      pause.async_wait([this](asio::error_code) { acceptNext(); });
+      pause.async_wait([this](asio::error_code) {
+        if (acceptor.is_open())
+          acceptNext();
+      });
       return;
     }
     prepare(socket);
-    readHello(std::make_shared<Guest>(std::move(socket)));
+    guests.push_back(std::make_shared<Guest>(std::move(socket)));
+    readHello(guests.back());
+    if (guests.size() > mostStrangers + isConnected.size())
+      drop(GuestPointer(guests.front())); // a rank of the communicator tries again
     acceptNext();
   });
 }
 
-/// Returns whether the guest has sent a greeting of this kind, of a rank that has not connected.
-bool Reception::isExpected(const Guest &guest, Greeting::Kind kind, uint32_t &rank) const {
-  const std::optional<Greeting> greeting = readGreeting(guest.bytes);
-  if (!greeting || greeting->kind != kind || greeting->proof != token[0] || greeting->ranks != sockets.size())
-    return false;
-  rank = greeting->rank;
-  return rank >= 1 && rank < sockets.size() && !sockets[rank];
-}
-
-// The guest of a handler that starts no other operation is dropped.
-
 void Reception::readHello(const GuestPointer &guest) {
   asio::async_read(guest->socket, asio::buffer(guest->bytes), [this, guest](asio::error_code error, size_t) {
-    if (!error && isExpected(*guest, Greeting::Kind::Hello, guest->rank))
-      acknowledge(guest);
+    const std::optional<Greeting> hello = readGreeting(guest->bytes);
+    if (error || !hello || hello->tag != key->tag())
+      return drop(guest);
+    handleHello(guest, *hello);
   });
 }
 
+void Reception::handleHello(const GuestPointer &guest, const Greeting &hello) {
+  guest->hello = hello;
+  guest->own.rank = hello.rank;
+  guest->own.ranks = static_cast<uint32_t>(isConnected.size());
+  guest->own.tag = key->tag();
+  if (hello.version != Greeting::currentVersion)
+    return refuse(guest, Greeting::Reason::OtherVersion);
+  if (hello.kind != Greeting::Kind::Hello || hello.rank == 0)
+    return drop(guest);
+  if (hello.ranks != guest->own.ranks)
+    return refuse(guest, Greeting::Reason::OtherRanks);
+  if (hello.rank >= isConnected.size())
+    return drop(guest);
+  if (isConnected[hello.rank])
+    return refuse(guest, Greeting::Reason::RankIsTaken);
+  acknowledge(guest);
+}
+
 void Reception::acknowledge(const GuestPointer &guest) {
-  const auto ranks = static_cast<uint32_t>(sockets.size());
-  guest->bytes = writeGreeting({Greeting::Kind::Acknowledgement, guest->rank, ranks, token[1]});
+  Greeting &own = guest->own;
+  own.kind = Greeting::Kind::Acknowledgement;
+  own.nonce = makeNonce();
+  own.proof = key->prove({Key::Side::Rank0, own.rank, own.ranks, guest->hello.nonce, own.nonce});
+  guest->bytes = writeGreeting(own);
   asio::async_write(guest->socket, asio::buffer(guest->bytes), [this, guest](asio::error_code error, size_t) {
-    if (!error)
-      readConfirmation(guest);
+    if (error)
+      return drop(guest);
+    readConfirmation(guest);
   });
 }
 
 void Reception::readConfirmation(const GuestPointer &guest) {
   asio::async_read(guest->socket, asio::buffer(guest->bytes), [this, guest](asio::error_code error, size_t) {
-    uint32_t rank = 0;
-    if (error || !isExpected(*guest, Greeting::Kind::Confirmation, rank) || rank != guest->rank)
-      return;
-    sockets[rank] = std::make_unique<Tcp::socket>(std::move(guest->socket));
-    ++connected;
+    const std::optional<Greeting> confirmation = readGreeting(guest->bytes);
+    if (error || !confirmation || confirmation->version != Greeting::currentVersion)
+      return drop(guest);
+    handleConfirmation(guest, *confirmation);
   });
+}
+
+void Reception::handleConfirmation(const GuestPointer &guest, const Greeting &confirmation) {
+  const Greeting &own = guest->own;
+  if (confirmation.kind == Greeting::Kind::Refusal)
+    remarks[own.rank] = describeDifference(confirmation.reason, confirmation, own);
+  const Key::Statement statement{Key::Side::Other, own.rank, own.ranks, guest->hello.nonce, own.nonce};
+  if (confirmation.kind != Greeting::Kind::Confirmation || !key->isProven(statement, confirmation.proof) ||
+      isConnected[own.rank])
+    return drop(guest);
+  isConnected[own.rank] = true;
+  ++connected;
+  const GuestPointer owner = guest; // drop() closes no socket that has moved
+  Tcp::socket socket = std::move(guest->socket);
+  drop(owner);
+  onRank(own.rank, std::move(socket));
+}
+
+/// Sends a refusal, and keeps what it says for the error of this rank.
+void Reception::refuse(const GuestPointer &guest, Greeting::Reason reason) {
+  Greeting &own = guest->own;
+  if (own.rank < isConnected.size() && !isConnected[own.rank])
+    remarks[own.rank] = describeDifference(reason, guest->hello, own);
+  own.kind = Greeting::Kind::Refusal;
+  own.reason = reason;
+  guest->bytes = writeGreeting(own);
+  asio::async_write(guest->socket, asio::buffer(guest->bytes),
+                    [this, guest](asio::error_code, size_t) { drop(guest); });
+}
+
+void Reception::drop(const GuestPointer &guest) {
+  asio::error_code ignored;
+  guest->socket.close(ignored);
+  guests.remove(guest);
 }
 
 } // namespace gc3::net

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/Station.h"
 
+#include "net/BlockedSignals.h"
+
 #include <algorithm>
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
-#include <csignal>
 
 namespace gc3::net {
 
@@ -12,22 +13,6 @@ namespace {
 
 /// Limit on the time of stop().
 constexpr std::chrono::seconds longestStop(1);
-
-/// Blocks all signals in threads that begin while it exists, because the application handles them.
-class BlockedSignals {
-public:
-  BlockedSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
-  BlockedSignals(const BlockedSignals &) = delete;
-  BlockedSignals &operator=(const BlockedSignals &) = delete;
-
-private:
-  sigset_t before{};
-};
 
 Link::Sendable makeSendable(const Frame &frame) {
   return std::make_shared<const std::vector<uint8_t>>(writeFrame(frame));

@@ -14,7 +14,9 @@ std::string checkGreeting(Bytes bytes) {
     return {};
   std::copy_n(bytes.begin(), first.size(), first.begin());
   const std::optional<Greeting> greeting = readGreeting(first);
-  return !greeting || writeGreeting(*greeting) == first ? "" : "a greeting changes when it is read";
+  if (!greeting || greeting->version != Greeting::currentVersion)
+    return {};
+  return writeGreeting(*greeting) == first ? "" : "a greeting changes when it is read";
 }
 
 bool isInRange(const select::Message &message) {

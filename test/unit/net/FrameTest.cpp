@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of greetings and frames.
+// The bytes of frames.
 #include "CheckFrames.h"
 
 #include <gtest/gtest.h>
@@ -87,20 +87,6 @@ TEST(Frame, DamageIsFound) {
   EXPECT_EQ(stateOf(change(received, sizePlace, 95)), State::Damaged);
   EXPECT_EQ(stateOf(change(received, sizePlace + 1, 3)), State::Damaged); // a text that is too long
   EXPECT_EQ(stateOf(change(failed, sizePlace, 0)), State::Damaged);
-}
-
-TEST(Frame, GreetingsAreChecked) {
-  const Greeting greeting{Greeting::Kind::Confirmation, 3, 8, 0x0123456789abcdef};
-  GreetingBytes bytes = writeGreeting(greeting);
-  const std::optional<Greeting> read = readGreeting(bytes);
-  ASSERT_TRUE(read);
-  EXPECT_EQ(std::tie(read->kind, read->rank, read->ranks, read->proof),
-            std::tie(greeting.kind, greeting.rank, greeting.ranks, greeting.proof));
-  for (size_t place : {0, 7, 8, 9, 20}) { // the magic number, the kind, the unused bytes
-    GreetingBytes changed = bytes;
-    changed[place] ^= 0x44;
-    EXPECT_FALSE(readGreeting(changed)) << place;
-  }
 }
 
 TEST(Frame, ChangedBytesAreDamagedOrInRange) {

@@ -42,35 +42,49 @@ private:
   Tcp::socket socket{context};
 };
 
+Greeting helloOf(uint32_t rank, uint32_t ranks, const Endpoint &endpoint) {
+  Greeting hello;
+  hello.rank = rank;
+  hello.ranks = ranks;
+  hello.tag = Key(endpoint.token, {}).tag();
+  return hello;
+}
+
 TEST(Strangers, TheyAreDroppedAndDisturbNoRank) {
   Ranks ranks(3);
   const Endpoint endpoint = ranks.endpoint;
-  const uint64_t proof = endpoint.token[0];
-  using Kind = Greeting::Kind;
-  const Greeting wrong[] = {{Kind::Hello, 1, 3, proof ^ 1}, // token
-                            {Kind::Hello, 1, 4, proof},     // number of ranks
-                            {Kind::Hello, 0, 3, proof},
-                            {Kind::Hello, 3, 3, proof},
-                            {Kind::Confirmation, 1, 3, proof}};
+  std::vector<Greeting> wrong(3, helloOf(1, 3, endpoint));
+  wrong[0].tag ^= 1;
+  wrong[1].kind = Greeting::Kind::Confirmation;
+  wrong[2].tag = 0;
+  wrong.push_back(helloOf(0, 3, endpoint));
+  wrong.push_back(helloOf(3, 3, endpoint));
   std::vector<std::unique_ptr<Stranger>> dropped, silent;
   for (const Greeting &greeting : wrong) {
     dropped.push_back(std::make_unique<Stranger>(endpoint));
     dropped.back()->send(greeting);
   }
   dropped.push_back(std::make_unique<Stranger>(endpoint));
-  dropped.back()->send("GET / HTTP/1.1\r\nHost: gc3 and more", 32);
+  dropped.back()->send(std::string(greetingBytes, 'x').data(), greetingBytes);
   for (int i = 0; i < 2; ++i)
     silent.push_back(std::make_unique<Stranger>(endpoint));
-  silent[0]->send("gcgreet1", 8); // a part of a hello
+  silent[0]->send("gc3greet", 8); // a part of a hello
   Stranger(endpoint).send("", 0); // ends at once
-  Stranger unconfirmed(endpoint);
-  unconfirmed.send(Greeting{Kind::Hello, 2, 3, proof}); // it does not take the place of rank 2
+  Stranger unconfirmed(endpoint), replayed(endpoint), withoutProof(endpoint);
+  for (Stranger *each : {&unconfirmed, &replayed, &withoutProof}) // they do not take the place of rank 2
+    each->send(helloOf(2, 3, endpoint));
+  Greeting confirmation = helloOf(2, 3, endpoint);
+  confirmation.kind = Greeting::Kind::Confirmation;
+  withoutProof.send(confirmation);
+  confirmation.proof = Key(endpoint.token, {}).prove({Key::Side::Other, 2, 3, {}, {}}); // of another connection
+  replayed.send(confirmation);
   ranks.start();
   for (const auto &stranger : dropped)
     EXPECT_EQ(stranger->readToEnd(), 0U);
   for (const auto &stranger : silent)
     EXPECT_EQ(stranger->readToEnd(), 0U);
-  EXPECT_EQ(unconfirmed.readToEnd(), greetingBytes);
+  for (Stranger *each : {&unconfirmed, &replayed, &withoutProof})
+    EXPECT_EQ(each->readToEnd(), greetingBytes);
   for (uint32_t rank : {0, 1, 2})
     ranks[rank].begin(makeMessage(0));
   select::Exchange result;
@@ -78,16 +92,40 @@ TEST(Strangers, TheyAreDroppedAndDisturbNoRank) {
     EXPECT_TRUE(ranks[rank].takeWithin(longTime, result));
 }
 
-TEST(Strangers, ASecondConnectionOfARankIsDropped) {
+TEST(Strangers, AFloodOfSilentConnectionsDisturbsNoRank) {
+  Ranks ranks(2);
+  std::vector<std::unique_ptr<Stranger>> silent;
+  for (int i = 0; i < 300; ++i)
+    silent.push_back(std::make_unique<Stranger>(ranks.endpoint));
+  ranks.start();
+  for (const auto &stranger : silent)
+    EXPECT_EQ(stranger->readToEnd(), 0U);
+}
+
+TEST(Strangers, ASecondConnectionOfARankIsRefused) {
   Ranks ranks(3);
   std::future<core::Outcome> rank0 = std::async(std::launch::async, [&] { return connectFor(ranks[0], {}, longTime); });
   EXPECT_TRUE(connectFor(ranks[1], ranks.endpoint, longTime).ok());
   Exchanger second({1, 3, 1});
   const core::Outcome outcome = connectFor(second, ranks.endpoint, shortTime);
   EXPECT_EQ(outcome.code, gc3Timeout);
-  EXPECT_NE(outcome.text.find("127.0.0.1 (End of file"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("127.0.0.1 (rank 0 has a connection from another process that is the same rank)"),
+            std::string::npos)
+      << outcome.text;
   EXPECT_TRUE(connectFor(ranks[2], ranks.endpoint, longTime).ok());
   EXPECT_TRUE(rank0.get().ok());
+}
+
+TEST(Strangers, ARankWithAnotherCountOfRanksIsRefused) {
+  Ranks ranks(3);
+  std::future<core::Outcome> rank0 =
+      std::async(std::launch::async, [&] { return connectFor(ranks[0], {}, 4 * shortTime); });
+  Exchanger other({2, 4, 1});
+  EXPECT_NE(connectFor(other, ranks.endpoint, shortTime).text.find("(rank 0 expects 3 ranks, not 4)"),
+            std::string::npos);
+  EXPECT_EQ(rank0.get().text,
+            "online selection: ranks 1, 2 did not connect to rank 0 in time; check that their machines "
+            "reach a port of rank 0's machine; a process that says it is rank 2 expects 4 ranks, not 3");
 }
 
 TEST(Strangers, AProgramThatIsNotRank0IsNotTaken) {
@@ -155,7 +193,7 @@ TEST(Strangers, AnInterruptionEndsTheWait) {
 
 /// Connects a rank's socket without an exchanger.
 void sendAs(uint32_t rank, const Endpoint &endpoint, const std::vector<uint8_t> &bytes) {
-  Dial dial(endpoint, rank, 2, 1);
+  Dial dial(targetsOf(endpoint, 1), Key(endpoint.token, {}), rank, 2);
   ASSERT_TRUE(dial.connect(Clock::now() + longTime, {}).ok());
   asio::io_context context;
   Tcp::socket socket = dial.moveSocket(context);
@@ -184,21 +222,23 @@ TEST(Strangers, DamagedMessagesAreErrorsOfTheirRank) {
 
 /// Returns the error of rank 1 after rank 0 has sent these bytes.
 std::string errorAfter(const std::vector<uint8_t> &bytes) {
-  Reception reception(2);
+  asio::io_context context{1};
+  Reception reception(context);
   Endpoint endpoint;
   endpoint.host = 1;
-  EXPECT_TRUE(reception.open(endpoint).ok());
+  EXPECT_TRUE(reception.open(0, 1).ok());
+  endpoint.port = reception.port();
+  std::optional<Tcp::socket> connected;
+  reception.start(Key(endpoint.token, {}), 2, [&](uint32_t, Tcp::socket socket) { connected = std::move(socket); });
   Exchanger exchanger({1, 2, 1});
   std::future<core::Outcome> rank1 =
       std::async(std::launch::async, [&] { return connectFor(exchanger, endpoint, longTime); });
-  EXPECT_TRUE(reception.acceptAll(Clock::now() + longTime, {}).ok());
+  EXPECT_TRUE(runUntil(context, [&] { return reception.isComplete(); }, Clock::now() + longTime, {}).ok());
   EXPECT_TRUE(rank1.get().ok());
   exchanger.begin(makeMessage(0));
   EXPECT_TRUE(exchanger.start([](select::Message &) { return true; }).ok());
-  asio::io_context context;
-  Tcp::socket socket = reception.moveSocket(1, context);
-  asio::write(socket, asio::buffer(bytes));
-  socket.shutdown(Tcp::socket::shutdown_send);
+  asio::write(*connected, asio::buffer(bytes));
+  connected->shutdown(Tcp::socket::shutdown_send);
   select::Exchange result;
   EXPECT_FALSE(exchanger.takeWithin(longTime, result));
   return exchanger.error().text;
