@@ -5,6 +5,7 @@
 // calls of a round before it waits in any of them. So threads can make the calls of different worlds (backends) in
 // different orders. The time is linear in the number of calls.
 #include "api/CallLines.h"
+#include "api/HostJoin.h"
 #include "api/NcclBackend.h"
 #include "core/Log.h"
 
@@ -29,6 +30,7 @@ struct DeferredCall {
 struct Group {
   unsigned depth = 0;
   std::vector<NcclBackend::Init> inits;
+  std::vector<HostJoin> joins;
   std::deque<DeferredCall> calls; // a deque does not move elements, so request.name stays valid
   Outcome failure;                // error of the first call that was refused when it was made
 };
@@ -170,10 +172,11 @@ gc3Result_t runGroup() {
   std::deque<DeferredCall> calls;
   calls.swap(group.calls);
   const std::vector<NcclBackend::Init> inits = std::exchange(group.inits, {});
+  const std::vector<HostJoin> joins = std::exchange(group.joins, {});
   Outcome failure = std::exchange(group.failure, {});
   if (!failure.ok())
     return report(nullptr, failure);
-  const Outcome initialised = inits.empty() ? Outcome{} : NcclBackend::join(inits);
+  const Outcome initialised = inits.empty() ? Outcome{} : NcclBackend::join(inits), joined = join(joins);
   for (DeferredCall &call : calls)
     call.request.name = call.name;
   const Outcome onNccl = runOnNccl(calls);
@@ -185,7 +188,7 @@ gc3Result_t runGroup() {
     rounds = std::max(rounds, world.rounds.size());
   for (size_t round = 0; round < rounds; ++round)
     runRound(worlds, round);
-  for (const Outcome &outcome : {initialised, onNccl, onStreams})
+  for (const Outcome &outcome : {initialised, joined, onNccl, onStreams})
     if (!outcome.ok())
       return report(nullptr, outcome);
   for (const Rounds &world : worlds)
@@ -206,6 +209,13 @@ Outcome enqueue(const NcclBackend::Init &init) {
   if (group.depth == 0)
     return NcclBackend::join({&init, 1});
   group.inits.push_back(init);
+  return {};
+}
+
+Outcome enqueue(HostJoin wanted) {
+  if (group.depth == 0)
+    return join({&wanted, 1});
+  group.joins.push_back(std::move(wanted));
   return {};
 }
 
@@ -243,6 +253,7 @@ extern "C" gc3Result_t gc3GroupEnd(void) {
   if (unexpected != gc3Success) { // memory ran out, perhaps before the deferred calls left the group
     group.calls.clear();
     group.inits.clear();
+    group.joins.clear();
   }
   return result != gc3Success ? result : unexpected;
 }

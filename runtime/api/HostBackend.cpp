@@ -29,50 +29,70 @@ constexpr unsigned pollsBeforePause = 100;
 constexpr unsigned pollsBeforeSleep = 4000;
 constexpr std::chrono::microseconds shortestSleep{50};
 constexpr std::chrono::microseconds longestSleep{10000};
+
+/// Returns whether all processes compute this error of a call, because it follows from the requests and the bundle.
+bool isCommon(gc3Result_t code) {
+  return code != gc3SystemError && code != gc3InternalError && code != gc3Timeout && code != gc3Deadlock;
+}
 } // namespace
 
-HostBackend::HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t count,
+core::Result<std::shared_ptr<HostBackend>> HostBackend::make(std::shared_ptr<const bundle::BundleFile> bundle,
+                                                             host::Site site, std::shared_ptr<host::Neighbours> keeper,
+                                                             const HostBackendOptions &chosen) {
+  host::SiteMemory memory;
+  if (Outcome outcome = memory.reserve(site, Board::bytes(site.ranks())); !outcome.ok())
+    return outcome;
+  return std::shared_ptr<HostBackend>(
+      new HostBackend(std::move(bundle), std::move(site), std::move(keeper), std::move(memory), chosen));
+}
+
+HostBackend::HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, host::Site ranks,
+                         std::shared_ptr<host::Neighbours> keeper, host::SiteMemory memory,
                          const HostBackendOptions &chosen)
-    : file(std::move(bundle)), options(chosen), rankCount(count), states(new RankState[count]), rest(count),
-      table(*file, count, chosen.call) {
+    : file(std::move(bundle)), options(chosen), others(std::move(keeper)), site(std::move(ranks)),
+      boardMemory(std::move(memory)), board(boardMemory.data(), site.ranks()), states(new RankState[site.ranks()]),
+      rest(static_cast<uint32_t>(site.ownRanks().size())), table(*file, site, chosen.call) {
   if (options.call.tune.isOnline)
     online.emplace(table, agreement);
 }
 
 void HostBackend::release(std::span<const RankRequest> parts) {
   for (const RankRequest &part : parts) {
-    if (part.rank == 0)
+    if (part.rank == site.ownRanks()[0])
       inFlight.end();
-    states[part.rank].busy.store(false, std::memory_order_release);
+    board.busy(part.rank).store(false, std::memory_order_release);
   }
 }
 
 HostBackend::Arrival HostBackend::arrive(std::span<const RankRequest> parts) {
   Arrival arrival{{}, parts, 0, false};
+  for (const RankRequest &part : parts)
+    if (!site.isWhole() && !RequestRecord::fits(part.request)) {
+      arrival.refused = {gc3InvalidArgument, "between processes, the text of a collective has at most " +
+                                                 std::to_string(RequestRecord::mostNameBytes) + " bytes"};
+      return arrival;
+    }
   for (size_t i = 0; i < parts.size(); ++i)
-    if (states[parts[i].rank].busy.exchange(true, std::memory_order_seq_cst)) {
+    if (board.busy(parts[i].rank).exchange(true, std::memory_order_seq_cst)) {
       release(parts.first(i));
       arrival.refused = {gc3InvalidUsage,
                          "rank " + std::to_string(parts[i].rank) + " is already in a call on another thread"};
       return arrival;
     }
-  if (timedOut.load(std::memory_order_seq_cst)) {
-    std::lock_guard lock(agreement);
-    if (!failure.ok()) {
-      release(parts);
-      arrival.refused = failure;
-      return arrival;
-    }
+  arrival.refused = findFailure();
+  if (!arrival.refused.ok()) {
+    release(parts);
+    return arrival;
   }
   for (const RankRequest &part : parts) {
-    if (part.rank == 0)
+    if (part.rank == site.ownRanks()[0])
       inFlight.begin();
     announce(part);
   }
   waiting.wake();
   arrival.number = states[parts[0].rank].number;
   uint32_t next = 0;
-  arrival.last = haveAllArrived(arrival.number, next);
+  arrival.last = board.haveAllArrived(arrival.number, next);
   return arrival;
 }
 
@@ -85,12 +105,14 @@ static void assignIfChanged(T &place, T value) {
 void HostBackend::announce(const RankRequest &part) {
   RankState &state = states[part.rank];
   uint64_t number = ++state.number;
-  Announcement &announcement = state.announcements[number % 2];
+  Announcement &announcement = board.announcement(part.rank, number);
   core::Placement placement{};
-  PreparedCall *call = findPrepared(state, part, placement);
+  PreparedCall *const call = state.call = findPrepared(state, part, placement);
+  state.request = &part.request;
   // Other ranks may read this cache line, so fields are written only if they change.
-  assignIfChanged(announcement.request, static_cast<const core::Request *>(&part.request));
-  assignIfChanged(announcement.call, call);
+  assignIfChanged(announcement.call, call ? call->id() : 0);
+  assignIfChanged(announcement.send, reinterpret_cast<uint64_t>(part.request.send));
+  assignIfChanged(announcement.recv, reinterpret_cast<uint64_t>(part.request.recv));
   assignIfChanged(announcement.sharing, call ? call->sharing(part.rank, placement) : Sharing::None);
   if (online) {
     assignIfChanged(announcement.timed, state.timed);
@@ -99,6 +121,8 @@ void HostBackend::announce(const RankRequest &part) {
   }
   if (call)
     call->enter(part.rank, number, part.request, placement);
+  else if (!site.isWhole())
+    announcement.request.write(part.request);
   announcement.number.store(number, std::memory_order_release);
 }
 
@@ -144,9 +168,9 @@ PreparedCall *HostBackend::decide(RankState &state, const core::Request &request
 
 /// The time is that of the slowest rank.
 OnlineCalls::TimedCall HostBackend::lastTimed(uint64_t number) const {
-  OnlineCalls::TimedCall last = states[0].announcements[number % 2].timed;
-  for (uint32_t r = 1; r < rankCount; ++r) {
-    const OnlineCalls::TimedCall &timed = states[r].announcements[number % 2].timed;
+  OnlineCalls::TimedCall last = board.announcement(0, number).timed;
+  for (uint32_t r = 1; r < site.ranks(); ++r) {
+    const OnlineCalls::TimedCall &timed = board.announcement(r, number).timed;
     if (timed.number != last.number)
       return {};
     if (!std::isnan(last.microseconds) && !(timed.microseconds <= last.microseconds))
@@ -184,21 +208,13 @@ void HostBackend::noteAgreed(RankState &state, uint64_t number, PreparedCall *ca
       entry.uses = 0;
 }
 
-/// Returns whether all ranks have arrived in call `number`. Ranks 0 .. `next` - 1 are known to have arrived. Increases
-/// `next` if more ranks have.
-bool HostBackend::haveAllArrived(uint64_t number, uint32_t &next) const {
-  while (next < rankCount && states[next].announcements[number % 2].number.load(std::memory_order_acquire) == number)
-    ++next;
-  return next == rankCount;
-}
-
 /// Waits until all ranks have arrived in call `number`. `own` is the number of ranks that this thread runs. Returns an
 /// error if the call has timed out.
 Outcome HostBackend::await(uint64_t number, size_t own) {
   uint32_t next = 0;
-  const bool crowded = host::crowded(rankCount, own);
+  const bool crowded = host::crowded(site.ranks(), own);
   for (unsigned polls = 0; polls < pollsBeforeSleep; ++polls) {
-    if (haveAllArrived(number, next))
+    if (board.haveAllArrived(number, next))
       return {};
     if (polls > pollsBeforePause)
       crowded ? std::this_thread::yield() : host::pauseSpin();
@@ -206,68 +222,129 @@ Outcome HostBackend::await(uint64_t number, size_t own) {
   using Clock = std::chrono::steady_clock;
   const auto timeout = std::chrono::milliseconds(options.timeoutMs);
   auto deadline = Clock::now() + timeout;
-  auto over = [&] { return haveAllArrived(number, next) || timedOut.load(std::memory_order_acquire); };
+  auto over = [&] {
+    return board.haveAllArrived(number, next) || board.timeoutState().load(std::memory_order_acquire) != TimeoutState::None;
+  };
   for (auto sleep = shortestSleep;; sleep = std::min(2 * sleep, longestSleep)) {
     waiting.sleepUntil(std::min(deadline, Clock::now() + sleep), over);
-    if (haveAllArrived(number, next))
+    if (board.haveAllArrived(number, next))
       return {};
-    Outcome outcome = timeOut(number, Clock::now() >= deadline);
-    if (!outcome.ok())
+    if (Outcome outcome = findLoss(number); !outcome.ok())
+      return outcome;
+    if (Outcome outcome = timeOut(number, Clock::now() >= deadline); !outcome.ok())
       return outcome;
     if (Clock::now() >= deadline)
       deadline = Clock::now() + timeout; // not decided: a rank is still in an earlier call, or about to arrive
   }
 }
 
-/// Returns an error if a thread has decided that call `number` has timed out, else Success. If `due` is true and no
-/// thread has decided, tries to decide. A rank is missing if it was in no call after `timedOut` was set. A missing rank
-/// will announce no call. It sets `busy` before it reads `timedOut`, and all these accesses are sequentially
-/// consistent, so it will see `timedOut`. A rank that is in a call may be about to announce itself, so this function
-/// then decides nothing. This function reads `busy` before the number. In the other order, a rank could announce itself
-/// and leave the call between the two loads, and would seem to be missing.
+/// Returns an error if the calls have ended by a timeout or a failure, else Success. If `due` is true, tries to end
+/// them by a timeout.
 Outcome HostBackend::timeOut(uint64_t number, bool due) {
   std::lock_guard lock(agreement);
   if (!failure.ok())
     return agreedCall.number == number ? agreedCall.result.outcome() : failure;
-  if (!due)
-    return {};
-  timedOut.store(true, std::memory_order_seq_cst);
-  std::string missing;
-  uint32_t listed = 0, here = 0;
-  bool undecided = false;
-  for (uint32_t r = 0; r < rankCount; ++r) {
-    bool busy = states[r].busy.load(std::memory_order_seq_cst);
-    if (states[r].announcements[number % 2].number.load(std::memory_order_acquire) == number)
-      ++here;
-    else if (busy)
-      undecided = true;
-    else if (++listed <= 16)
-      missing += (listed == 1 ? " " : ", ") + std::to_string(r);
+  const bool isDecided = board.timeoutState().load(std::memory_order_acquire) == TimeoutState::TimedOut;
+  return isDecided || (due && decideTimeout(number)) ? endByTimeout(number) : Outcome{};
+}
+
+/// Decides whether call `number` has timed out. A rank is missing if it was in no call after the state was Deciding. A
+/// missing rank will announce no call. It sets `busy` before it reads the state, and all these accesses are sequentially
+/// consistent, so it will see the state. A rank that is in a call may be about to announce itself, so this function then
+/// decides nothing. This function reads `busy` before the number. In the other order, a rank could announce itself and
+/// leave the call between the two loads, and would seem to be missing.
+bool HostBackend::decideTimeout(uint64_t number) {
+  std::atomic<TimeoutState> &state = board.timeoutState();
+  TimeoutState expected = TimeoutState::None;
+  if (!state.compare_exchange_strong(expected, TimeoutState::Deciding, std::memory_order_seq_cst))
+    return false; // another process decides
+  bool isUndecided = false, isMissing = false;
+  for (uint32_t r = 0; r < site.ranks(); ++r) {
+    const bool busy = board.busy(r).load(std::memory_order_seq_cst);
+    if (board.hasArrived(r, number))
+      continue;
+    (busy ? isUndecided : isMissing) = true;
   }
-  if (undecided || here == rankCount) {
-    timedOut.store(false, std::memory_order_seq_cst);
-    return {};
-  }
-  if (listed > 16)
-    missing += " and " + std::to_string(listed - 16) + " more";
-  std::string text = "after " + std::to_string(options.timeoutMs) + " ms, " + std::to_string(here) + " of " +
-                     std::to_string(rankCount) + " ranks wait in a call that these ranks have not made:";
-  Outcome outcome{gc3Timeout, text + missing};
+  const bool hasTimedOut = isMissing && !isUndecided;
+  state.store(hasTimedOut ? TimeoutState::TimedOut : TimeoutState::None, std::memory_order_seq_cst);
+  return hasTimedOut;
+}
+
+/// Ends call `number` and all later calls of this process. All ranks in the call have the same error.
+Outcome HostBackend::endByTimeout(uint64_t number) {
+  const Outcome outcome{gc3Timeout, "after " + std::to_string(options.timeoutMs) + " ms, " + listMissing(number)};
   agreedCall = {number, outcome};
   failure = {gc3Timeout, "an earlier call timed out; destroy the communicators and create new ones"};
+  hasFailed.store(true, std::memory_order_release);
+  waiting.wake();
+  return outcome;
+}
+
+/// No rank may announce a call.
+std::string HostBackend::listMissing(uint64_t number) const {
+  constexpr uint32_t mostListed = 16;
+  std::string missing;
+  uint32_t count = 0;
+  for (uint32_t r = 0; r < site.ranks(); ++r)
+    if (!board.hasArrived(r, number) && ++count <= mostListed)
+      missing += (count == 1 ? " " : ", ") + std::to_string(r);
+  if (count > mostListed)
+    missing += " and " + std::to_string(count - mostListed) + " more";
+  return std::to_string(site.ranks() - count) + " of " + std::to_string(site.ranks()) +
+         " ranks wait in a call that these ranks have not made:" + missing;
+}
+
+/// Returns an error if a rank of another process has been lost while this process waits in call `number`.
+Outcome HostBackend::findLoss(uint64_t number) {
+  if (site.isWhole())
+    return {};
+  Outcome loss = others->findLoss();
+  for (uint32_t r = 0; r < site.ranks() && loss.ok(); ++r)
+    if (!board.hasArrived(r, number))
+      loss = others->findLoss(r);
+  return loss.ok() ? loss : fail({loss.code, loss.text + "; " + listMissing(number)});
+}
+
+/// Returns the error after which no call can run.
+Outcome HostBackend::findFailure() {
+  while (board.timeoutState().load(std::memory_order_seq_cst) == TimeoutState::Deciding) {
+    if (!site.isWhole())
+      if (Outcome loss = others->findLoss(); !loss.ok())
+        return fail(loss);
+    std::this_thread::yield();
+  }
+  const bool hasTimedOut = board.timeoutState().load(std::memory_order_seq_cst) == TimeoutState::TimedOut;
+  if (!hasTimedOut && !hasFailed.load(std::memory_order_acquire))
+    return {};
+  std::lock_guard lock(agreement);
+  if (failure.ok())
+    failure = {gc3Timeout, "an earlier call timed out; destroy the communicators and create new ones"};
+  return failure;
+}
+
+/// Ends all later calls, in other processes, too. Returns the error.
+Outcome HostBackend::fail(const Outcome &outcome) {
+  {
+    std::lock_guard lock(agreement);
+    if (!failure.ok())
+      return outcome;
+    failure = {outcome.code, "an earlier call failed; destroy the communicators and create new ones. Its error: " + outcome.text};
+    hasFailed.store(true, std::memory_order_release);
+  }
+  others->reportFailure(outcome);
   waiting.wake();
   return outcome;
 }
 
 /// Returns the prepared call if all ranks have announced the same one, else no value.
-std::optional<Entered> HostBackend::findAgreed(uint64_t number) const {
-  PreparedCall *const call = states[0].announcements[number % 2].call;
+std::optional<Entered> HostBackend::findAgreed(const Arrival &arrival) const {
+  PreparedCall *const call = states[arrival.parts[0].rank].call;
   if (!call)
     return std::nullopt;
   Sharing sharing = Sharing::Either;
-  for (uint32_t r = 0; r < rankCount; ++r) {
-    const Announcement &announcement = states[r].announcements[number % 2];
-    if (announcement.call != call)
+  for (uint32_t r = 0; r < site.ranks(); ++r) {
+    const Announcement &announcement = board.announcement(r, arrival.number);
+    if (announcement.call != call->id())
       return std::nullopt;
     sharing = sharing & announcement.sharing;
   }
@@ -291,15 +368,25 @@ core::Result<Entered> HostBackend::agree(uint64_t number) {
   return agreedCall.result;
 }
 
-/// Begins call `number` for all ranks in the table of prepared calls.
+/// Returns the announced request of a rank. Requests of other processes have no scalars.
+core::Request HostBackend::requestOf(uint32_t rank, uint64_t number) const {
+  if (site.owns(rank))
+    return *states[rank].request;
+  const Announcement &announcement = board.announcement(rank, number);
+  core::Request request = announcement.call != 0 ? table.withId(announcement.call)->request() : announcement.request.read();
+  request.send = reinterpret_cast<const void *>(announcement.send);
+  request.recv = reinterpret_cast<void *>(announcement.recv);
+  return request;
+}
+
+/// Begins call `number` for the ranks of this process in the table of prepared calls.
 core::Result<Entered> HostBackend::begin(uint64_t number) {
   std::vector<core::Request> requests;
   std::vector<const PreparedCall *> entered; // entered by some ranks, which may already send
-  for (uint32_t r = 0; r < rankCount; ++r) {
-    const Announcement &announcement = states[r].announcements[number % 2];
-    requests.push_back(*announcement.request);
-    if (announcement.call)
-      entered.push_back(announcement.call);
+  for (uint32_t r = 0; r < site.ranks(); ++r) {
+    requests.push_back(requestOf(r, number));
+    if (const uint64_t call = board.announcement(r, number).call; call != 0)
+      entered.push_back(table.withId(call));
   }
   const OnlineCalls::Decision *decision = online ? online->decision(number) : nullptr;
   if (!decision)
@@ -332,7 +419,7 @@ private:
 Outcome HostBackend::run(const Arrival &arrival) {
   if (Outcome outcome = await(arrival.number, arrival.parts.size()); !outcome.ok())
     return outcome;
-  std::optional<Entered> entered = findAgreed(arrival.number);
+  std::optional<Entered> entered = findAgreed(arrival);
   RankState &first = states[arrival.parts[0].rank];
   if (first.isTimed && inFlight.areOthers())
     for (const RankRequest &part : arrival.parts)
@@ -341,18 +428,20 @@ Outcome HostBackend::run(const Arrival &arrival) {
   const Stopwatch stopwatch(entered && (first.isTimed || isReported));
   if (!entered) {
     const core::Result<Entered> agreed = agree(arrival.number);
-    if (!agreed.ok() || !agreed->call)
-      return agreed.outcome();
+    if (!agreed.ok())
+      return site.isWhole() || isCommon(agreed.outcome().code) ? agreed.outcome() : fail(agreed.outcome());
+    if (!agreed->call)
+      return {};
     entered = *agreed;
     for (const RankRequest &part : arrival.parts)
       noteAgreed(states[part.rank], arrival.number, entered->call);
   }
   PreparedCall &call = *entered->call;
-  uint32_t helpers = arrival.parts.size() == rankCount ? table.helpers(call) : 0;
+  uint32_t helpers = arrival.parts.size() == site.ownRanks().size() ? table.helpers(call) : 0;
   workOn(call, arrival.number, entered->sharing, arrival.parts, pool, helpers);
   for (const RankRequest &part : arrival.parts)
     if (!call.finished(part.rank, arrival.number))
-      return {gc3Deadlock, call.deadlock()};
+      return site.isWhole() ? call.failure() : fail(call.failure());
   for (const RankRequest &part : arrival.parts)
     call.leave(part.rank);
   if (first.isTimed)
@@ -361,7 +450,7 @@ Outcome HostBackend::run(const Arrival &arrival) {
   if (isReported)
     for (const RankRequest &part : arrival.parts)
       core::reportTime(options.call.reports,
-                       {part.request, call.loadedProgram().program.get(), rankCount, static_cast<int>(part.rank)},
+                       {part.request, call.loadedProgram().program.get(), site.ranks(), static_cast<int>(part.rank)},
                        stopwatch.microseconds());
   return {};
 }
@@ -373,7 +462,9 @@ Outcome HostBackend::saveTuneFile(const char *path) {
 }
 
 void HostBackend::leave(bool aborts) {
-  if (!aborts && --rest == 0 && online)
+  if (aborts && others)
+    others->reportFailure({gc3InvalidUsage, "the rank was aborted"});
+  if (!aborts && --rest == 0 && online && site.owns(0))
     core::saveLearnedAtEnd(options.call.tune, online->learned());
 }
 

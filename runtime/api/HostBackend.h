@@ -6,14 +6,20 @@
 // Each rank has its own cache line for its announcement, which names the prepared call that the rank expects to make.
 // If all ranks announce the same prepared call, their requests match, and no agreement is necessary. So a repeated call
 // takes no lock, and no rank writes to a cache line that another rank writes to.
+//
+// If the ranks are in several processes of a machine, the announcements and the slots of messages are in memory that
+// the processes share. Each process prepares the calls for itself. They prepare the same calls in the same order,
+// because they read the same requests.
 #pragma once
 
 #include "api/Backend.h"
+#include "api/Board.h"
 #include "api/InFlight.h"
 #include "api/OnlineCalls.h"
 #include "gc3.h"
 #include "host/CallTable.h"
 #include "host/Executor.h"
+#include "host/SiteMemory.h"
 
 #include <array>
 #include <atomic>
@@ -30,13 +36,17 @@ struct HostBackendOptions {
 
 class HostBackend final : public Backend, private OnlineCalls::Reader {
 public:
-  HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t rankCount, const HostBackendOptions &chosen);
+  /// `keeper` owns what `site` refers to; null if the site is whole. gc3SystemError: there is no memory.
+  static core::Result<std::shared_ptr<HostBackend>> make(std::shared_ptr<const bundle::BundleFile> bundle,
+                                                         host::Site site, std::shared_ptr<host::Neighbours> keeper,
+                                                         const HostBackendOptions &chosen);
 
-  uint32_t ranks() const override { return rankCount; }
+  uint32_t ranks() const override { return site.ranks(); }
   bool takesStreams() const override { return false; }
 
   Arrival arrive(std::span<const core::RankRequest> parts) override;
-  /// After a timeout, ranks have made different numbers of calls, so every later call fails at once.
+  /// After a timeout, ranks have made different numbers of calls, so every later call fails at once. If ranks are in
+  /// several processes, this also holds after an error that ranks do not have in common.
   core::Outcome complete(const Arrival &arrival) override;
   core::Result<const char *> select(const core::Request &request) override;
   core::Outcome asyncError() override { return {}; }
@@ -48,14 +58,9 @@ public:
   void leave(bool aborts) override;
 
 private:
-  /// A rank's announcement of one call. The rank's thread writes `number` last.
-  struct alignas(host::linePair) Announcement {
-    std::atomic<uint64_t> number{0};
-    host::PreparedCall *call = nullptr; ///< the call that the rank has entered; null: the ranks must agree on a call
-    host::Sharing sharing{};            ///< see host::PreparedCall::sharing
-    const core::Request *request = nullptr;
-    OnlineCalls::TimedCall timed; ///< only with online selection
-  };
+  HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, host::Site ranks,
+              std::shared_ptr<host::Neighbours> keeper, host::SiteMemory memory, const HostBackendOptions &chosen);
+
   static constexpr uint32_t anyNumber = UINT32_MAX;
   /// The prepared calls that a rank has recently made.
   struct RecentCalls {
@@ -68,12 +73,11 @@ private:
     uint32_t next = 0;
     uint64_t retirements = 0; ///< value of CallTable::retirements() for which `calls` is valid
   };
+  /// What only this process knows about its rank.
   struct alignas(host::linePair) RankState {
-    /// Indexed by the parity of the call's number. A rank announces call n + 2 only after it has seen all ranks in call
-    /// n + 1. By then, all ranks have read its announcement of call n.
-    Announcement announcements[2];
-    alignas(host::linePair) std::atomic<bool> busy{false}; ///< a thread is in a call of this rank
-    uint64_t number = 0;                                   ///< number of calls announced
+    uint64_t number = 0;                    ///< number of calls announced
+    host::PreparedCall *call = nullptr;     ///< the announced call
+    const core::Request *request = nullptr; ///< the announced request
     OnlineCalls::TimedCall timed;
     bool isTimed = false; ///< the call is timed
     RecentCalls recent;
@@ -90,11 +94,17 @@ private:
   host::PreparedCall *findRecent(RankState &state, const core::Request &request) const;
   host::PreparedCall *decide(RankState &state, const core::Request &request);
   void dropRetired(RecentCalls &recent) const;
-  bool haveAllArrived(uint64_t number, uint32_t &next) const;
   core::Outcome await(uint64_t number, size_t own);
   core::Outcome timeOut(uint64_t number, bool due);
+  core::Outcome endByTimeout(uint64_t number);
+  bool decideTimeout(uint64_t number);
+  std::string listMissing(uint64_t number) const;
+  core::Outcome findLoss(uint64_t number);
+  core::Outcome findFailure();
+  core::Outcome fail(const core::Outcome &outcome);
   void release(std::span<const core::RankRequest> parts);
-  std::optional<host::Entered> findAgreed(uint64_t number) const;
+  std::optional<host::Entered> findAgreed(const Arrival &arrival) const;
+  core::Request requestOf(uint32_t rank, uint64_t number) const;
   core::Result<host::Entered> agree(uint64_t number);
   OnlineCalls::TimedCall lastTimed(uint64_t number) const override;
   core::Result<host::Entered> begin(uint64_t number);
@@ -104,18 +114,21 @@ private:
 
   const std::shared_ptr<const bundle::BundleFile> file;
   const HostBackendOptions options;
-  const uint32_t rankCount;
-  std::unique_ptr<RankState[]> states;
-  InFlight inFlight;     ///< rank 0 begins and ends its calls
-  host::Parking waiting; ///< for threads that wait for other ranks
-  std::atomic<bool> timedOut{false};
-  std::atomic<uint32_t> rest; ///< ranks that have not been destroyed
+  const std::shared_ptr<host::Neighbours> others;
+  const host::Site site;
+  const host::SiteMemory boardMemory;
+  Board board;
+  std::unique_ptr<RankState[]> states; ///< by rank
+  InFlight inFlight;                   ///< the first rank of this process begins and ends its calls
+  host::Parking waiting;               ///< for threads that wait for other ranks
+  std::atomic<bool> hasFailed{false};  ///< `failure` is set
+  std::atomic<uint32_t> rest;          ///< ranks of this process that have not been destroyed
   host::WorkerPool pool;
   std::mutex agreement; ///< guards the following members; select() can run during a call
   host::CallTable table;
   std::optional<OnlineCalls> online; ///< has its own lock
   AgreedCall agreedCall;
-  core::Outcome failure; ///< after a call has timed out: the error of all later calls
+  core::Outcome failure; ///< the error of all later calls
 };
 
 } // namespace gc3::api

@@ -26,10 +26,7 @@ bool isUnknown(std::string_view name) {
 }
 
 Settings readProcess() {
-  size_t count = 0;
-  while (environ && environ[count])
-    ++count;
-  return Settings::read({environ, count});
+  return Settings::read(environment());
 }
 
 /// Must not call the function isInfoEnabled(): it waits for settings(), and settings() calls this function.
@@ -42,6 +39,13 @@ void report(const Settings &settings) {
 }
 
 } // namespace
+
+std::span<const char *const> environment() {
+  size_t count = 0;
+  while (environ && environ[count])
+    ++count;
+  return {environ, count};
+}
 
 Settings Settings::read(std::span<const char *const> environment) {
   Settings settings;

@@ -106,6 +106,9 @@ private:
   std::vector<std::string> unknown;
 };
 
+/// Returns the environment of this process, as NAME=VALUE entries.
+std::span<const char *const> environment();
+
 /// Returns the settings of this process. Thread-safe. The first call reads the environment, then reports on stderr:
 /// unknown variables, and with GC3_DEBUG=INFO each setting with its value and origin. Later changes of the environment
 /// have no effect. Tests that need other values pass their own `Settings` (cuda/Options.h, api/Init.h).

@@ -6,7 +6,6 @@
 #include "host/Random.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace gc3::host {
 
@@ -14,20 +13,21 @@ namespace {
 
 class Adversary {
 public:
-  Adversary(Run &started, uint64_t seed) : run(started), random(seed) {
-    order.resize(run.threadBlocks().size());
-    std::iota(order.begin(), order.end(), 0u);
+  Adversary(Run &started, std::span<const uint32_t> ranks, uint64_t seed) : run(started), random(seed) {
+    for (const uint32_t rank : ranks)
+      for (uint32_t b = run.program().firstThreadBlock(rank); b < run.program().firstThreadBlock(rank + 1); ++b)
+        order.push_back(b);
     dropFinished();
   }
 
-  std::string operator()() {
+  bool operator()(const std::function<bool()> &mayWait) {
     while (!order.empty()) {
       if (stepsLeft-- == 0)
         changePolicy();
       size_t at = findRunnable();
       if (at == order.size()) {
-        if (dropFinished() == 0) // a block ends when the receiver has fetched its last message
-          return run.explainDeadlock();
+        if (dropFinished() == 0 && !mayWait()) // a block ends when the receiver has fetched its last message
+          return false;
         continue;
       }
       ThreadBlockState &block = run.threadBlocks()[order[at]];
@@ -37,7 +37,7 @@ public:
       else
         rearrange(at);
     }
-    return {};
+    return true;
   }
 
 private:
@@ -84,8 +84,8 @@ private:
 
 } // namespace
 
-std::string runAdversarial(Run &run, uint64_t seed) {
-  return Adversary(run, seed)();
+bool runAdversarial(Run &run, std::span<const uint32_t> ranks, uint64_t seed, const std::function<bool()> &mayWait) {
+  return Adversary(run, ranks, seed)(mayWait);
 }
 
 } // namespace gc3::host

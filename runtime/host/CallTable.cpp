@@ -21,22 +21,23 @@ constexpr uint64_t mostMemory = 512ull << 20;
 
 } // namespace
 
-CallTable::CallTable(const bundle::BundleFile &bundleFile, uint32_t ranksOfAll, const CallOptions &chosen)
-    : file(bundleFile), ranks(ranksOfAll), options(chosen),
-      selection(file, ranksOfAll, chosen.allowUnproven, chosen.choice), random(chosen.seed) {
+CallTable::CallTable(const bundle::BundleFile &bundleFile, const Site &ranks, const CallOptions &chosen)
+    : file(bundleFile), site(ranks), options(chosen),
+      selection(file, ranks.ranks(), chosen.allowUnproven, chosen.choice), random(chosen.seed) {
   if (options.trace)
-    timeline.emplace(*options.trace, RankRange{0, ranks});
+    timeline.emplace(*options.trace, RankRange{0, site.ranks()});
 }
 
 uint32_t CallTable::helpers(const PreparedCall &call) const {
-  uint32_t threads = std::min(options.workers ? options.workers : machineThreads(), ranks);
+  const auto own = static_cast<uint32_t>(site.ownRanks().size());
+  const uint32_t threads = std::min(options.workers ? options.workers : machineThreads(), own);
   return call.dataBytes() < bytesWorthHelpers ? 0 : threads - 1;
 }
 
 /// Moves the calls in `entered` to `dropped`. Destroys the calls that a deadlock has stopped, because no rank is in
 /// them.
 void CallTable::retire(std::span<const PreparedCall *const> entered) {
-  dropped.clear();
+  drop(dropped);
   dropped.reserve(calls.size()); // if memory runs out, no call is dropped
   const size_t before = calls.size();
   for (auto &call : calls)
@@ -47,13 +48,25 @@ void CallTable::retire(std::span<const PreparedCall *const> entered) {
     retired.fetch_add(1, std::memory_order_release);
 }
 
+/// Destroys calls that no rank may enter again.
+void CallTable::drop(std::vector<std::unique_ptr<PreparedCall>> &unneeded) {
+  for (const auto &call : unneeded)
+    call->discard();
+  unneeded.clear();
+}
+
+const PreparedCall *CallTable::withId(uint64_t id) const {
+  const auto found = std::find_if(calls.begin(), calls.end(), [&](const auto &call) { return call->id() == id; });
+  return found == calls.end() ? nullptr : found->get();
+}
+
 void CallTable::evict() {
   uint64_t memory = 0;
   for (const auto &call : calls)
     memory += call->memoryBytes();
   if (calls.size() < (options.tune.isOnline ? mostOnlineCalls : mostCalls) && memory <= mostMemory)
     return;
-  calls.clear();
+  drop(calls);
   retired.fetch_add(1, std::memory_order_release);
 }
 
@@ -97,7 +110,7 @@ Result<PreparedCall *> CallTable::find(const Request &request, std::optional<uin
   const LoadedProgram &program = **selected;
   evict();
   Result<std::unique_ptr<PreparedCall>> fresh =
-      PreparedCall::prepare(program, request, layoutFor(program, request), sharingFrom());
+      PreparedCall::prepare(program, site, request, {layoutFor(program, request), sharingFrom(), ++lastId});
   if (!fresh.ok())
     return fresh.outcome();
   PreparedCall &call = *calls.emplace_back(std::move(*fresh));
@@ -108,12 +121,12 @@ Result<PreparedCall *> CallTable::find(const Request &request, std::optional<uin
   return &call;
 }
 
-/// Lets all ranks enter the call. Returns the sharing that the placements of all ranks allow.
+/// Lets the ranks of this process enter the call. Returns the sharing that the placements of all ranks allow.
 Result<Sharing> CallTable::enter(std::span<const Request> requests, uint64_t number, PreparedCall &call) {
-  std::vector<Placement> placements(ranks);
+  std::vector<Placement> placements(site.ranks());
   bool memory = true;
   Sharing sharing = Sharing::Either;
-  for (uint32_t r = 0; r < ranks; ++r) {
+  for (uint32_t r = 0; r < site.ranks(); ++r) {
     if (Outcome outcome = call.place(r, requests[r]).moveTo(placements[r]); !outcome.ok())
       return outcome;
     memory &= call.hasMemoryFor(r, placements[r]);
@@ -122,7 +135,7 @@ Result<Sharing> CallTable::enter(std::span<const Request> requests, uint64_t num
   if (!memory)
     if (Outcome outcome = call.reserve(); !outcome.ok())
       return outcome;
-  for (uint32_t r = 0; r < ranks; ++r)
+  for (const uint32_t r : site.ownRanks())
     call.enter(r, number, requests[r], placements[r]);
   return sharing;
 }
@@ -145,7 +158,8 @@ Result<Entered> CallTable::begin(std::span<const Request> requests, uint64_t num
   if (!options.adversarial)
     return sharing.ok() ? Result<Entered>(Entered{&call, *sharing}) : sharing.outcome();
   const Outcome outcome = sharing.ok() ? call.runAdversarial(number, *sharing, random.next()) : sharing.outcome();
-  calls.clear(); // the next call chooses its own tile size
+  dropped = std::move(calls); // the next call chooses its own tile size
+  calls.clear();
   if (!outcome.ok())
     return outcome;
   return Entered{};

@@ -20,6 +20,7 @@ struct CallOptions {
   trace::TraceFile *trace = nullptr; ///< file for the times of calls; null: none
   core::Choice choice;               ///< the application's choice of programs
   core::TuneOptions tune;            ///< online selection
+  select::TuneFile earlier;          ///< what earlier jobs have learned
   core::ChoiceOptions reports;       ///< how the application gets times
 };
 
@@ -31,25 +32,28 @@ struct Entered {
 
 class CallTable {
 public:
-  CallTable(const bundle::BundleFile &bundleFile, uint32_t ranksOfAll, const CallOptions &chosen);
+  /// All arguments must outlive the table.
+  CallTable(const bundle::BundleFile &bundleFile, const Site &ranks, const CallOptions &chosen);
 
-  /// Finds or prepares the call for `requests`, which are indexed by rank, and lets all ranks enter it as call
-  /// `number`. All ranks must have ended their previous calls, in this table and others. Drops the calls in `entered`,
-  /// which only some ranks have entered; these calls stay in memory until the next begin(). `program` runs the call if
-  /// it is set; it must be an arm of the requests.
+  /// Finds or prepares the call for `requests`, which are indexed by rank, and lets the ranks of this process enter it
+  /// as call `number`. All ranks must have ended their previous calls, in this table and others. Drops the calls in
+  /// `entered`, which only some ranks have entered; these calls stay in memory until the next begin(). `program` runs
+  /// the call if it is set; it must be an arm of the requests. If all processes make the same calls of this function,
+  /// and none returns gc3SystemError, they prepare the same calls, with the same ids.
   core::Result<Entered> begin(std::span<const core::Request> requests, uint64_t number,
                               std::span<const PreparedCall *const> entered, std::optional<uint32_t> program = {});
 
   /// Returns the online selection for this table's programs. This table must outlive it.
   core::OnlineSelection makeOnline() {
-    return {
-        selection, options.tune, {ranks, 1}, core::loadLearned(options.tune.file, core::hostMachine(), file.digest())};
+    return {selection, options.tune, {site.ranks(), 1}, options.earlier};
   }
 
   /// Returns a counter that increases each time that calls are dropped.
   uint64_t retirements() const { return retired.load(std::memory_order_acquire); }
 
-  uint32_t rankCount() const { return ranks; }
+  uint32_t rankCount() const { return site.ranks(); }
+  /// Returns the prepared call with this id; null if there is none.
+  const PreparedCall *withId(uint64_t id) const;
   /// Returns the program that would serve the request, or the error that a call with this request would return.
   core::Result<const core::LoadedProgram *> select(const core::Request &request) { return selection.select(request); }
 
@@ -64,15 +68,17 @@ private:
   core::LayoutOptions layoutFor(const core::LoadedProgram &program, const core::Request &request);
   void retire(std::span<const PreparedCall *const> entered);
   void evict();
+  void drop(std::vector<std::unique_ptr<PreparedCall>> &unneeded);
 
   const bundle::BundleFile &file;
-  const uint32_t ranks;
+  const Site &site;
   const CallOptions options;
   core::Selection selection;
   Random random;
   std::vector<std::unique_ptr<PreparedCall>> calls;
   std::vector<std::unique_ptr<PreparedCall>> dropped; ///< dropped since the last begin()
   std::atomic<uint64_t> retired{0};
+  uint64_t lastId = 0; ///< of the calls prepared so far
   std::optional<core::Timeline> timeline; ///< declared last, so that it is destroyed first, while its programs exist
 };
 

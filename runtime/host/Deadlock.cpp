@@ -49,8 +49,25 @@ std::string Run::describe(uint32_t index) const {
   return text + "nothing";
 }
 
+constexpr size_t maxLines = 16;
+
+std::string Run::explainWaiting(std::span<const uint32_t> own,
+                                const std::function<std::string(uint32_t rank)> &describeRank) const {
+  std::string text;
+  size_t waiting = 0;
+  for (const uint32_t rank : own)
+    for (uint32_t index = prog.firstThreadBlock(rank); index < prog.firstThreadBlock(rank + 1); ++index) {
+      const uint32_t awaited = waitsFor(index);
+      if (awaited == Program::none || blocks[awaited].rank == rank || ++waiting > maxLines)
+        continue;
+      text += "\n  " + describe(index) + ", " + describeRank(blocks[awaited].rank);
+    }
+  if (waiting > maxLines)
+    text += "\n  and " + std::to_string(waiting - maxLines) + " more";
+  return text.empty() ? text : "; in program '" + prog.info().name()->str() + "':" + text;
+}
+
 std::string Run::explainDeadlock() const {
-  constexpr size_t maxLines = 16;
   enum : uint8_t { Unseen, OnPath, Done };
   std::vector<uint8_t> mark(blocks.size(), Unseen);
   std::vector<uint32_t> cycle;

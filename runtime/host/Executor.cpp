@@ -35,17 +35,19 @@ public:
 
   void work(uint32_t worker) override {
     std::chrono::microseconds sleep = shortestSleep;
+    PreparedCall::Patience patience;
     uint32_t firstUnfinished = 0;
     for (uint32_t idle = 0; !call.stopped() && !finished(firstUnfinished);) {
       if (sweepOwn(worker) || (idle >= limits.sweepOthers && sweepAll())) {
         idle = 0;
         sleep = shortestSleep;
+        patience = {};
         continue;
       }
       if (idle >= limits.diagnose) {
-        call.diagnose(number, sharing);
+        call.diagnose(number, sharing, patience);
         idle = limits.yield;
-        if (own.size() != call.ranks() || workers != 1) {
+        if (!isAlone()) {
           call.idleThreads.sleepUntil(std::chrono::steady_clock::now() + sleep,
                                       [&] { return call.stopped() || finished(firstUnfinished); });
           sleep = std::min(2 * sleep, longestSleep);
@@ -59,10 +61,13 @@ public:
   }
 
 private:
+  bool runsAll() const { return own.size() == call.site().ranks(); }
+  bool isAlone() const { return runsAll() && workers == 1; }
+
   IdleLimits chooseLimits() const {
-    if (own.size() == call.ranks() && workers == 1)
+    if (isAlone())
       return singleThread;
-    bool hasFewProcessors = own.size() == call.ranks() ? workers > machineThreads() : crowded(call.ranks(), own.size());
+    bool hasFewProcessors = runsAll() ? workers > machineThreads() : crowded(call.site().ranks(), own.size());
     return hasFewProcessors ? fewProcessors : enoughProcessors;
   }
 
@@ -82,7 +87,7 @@ private:
 
   bool sweepAll() {
     bool progress = false;
-    for (uint32_t rank = 0; rank < call.ranks(); ++rank)
+    for (const uint32_t rank : call.site().ownRanks())
       if (!call.finished(rank, number))
         progress |= call.sweep(rank, number, sharing);
     if (progress)

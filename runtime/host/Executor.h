@@ -7,8 +7,8 @@
 #include "host/WorkerPool.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
-#include <string>
 
 namespace gc3::host {
 
@@ -18,10 +18,10 @@ namespace gc3::host {
 void workOn(PreparedCall &call, uint64_t number, Sharing sharing, std::span<const core::RankRequest> own,
             WorkerPool &pool, uint32_t helpers);
 
-/// Runs the call on the calling thread, one step at a time, in orders that a fair schedule never produces: uniformly
+/// Runs `ranks` on the calling thread, one step at a time, in orders that a fair schedule never produces: uniformly
 /// random thread blocks, fixed random priorities (so that some starve), the most recently active first, the least
-/// recently active first. Changes between these orders at random. The same seed gives the same sequence. Returns an
-/// empty string, or the explanation of a deadlock.
-std::string runAdversarial(Run &run, uint64_t seed);
+/// recently active first. Changes between these orders at random. The same seed gives the same sequence. If no thread
+/// block can step, calls `mayWait`, and ends if it returns false. Returns whether all thread blocks have finished.
+bool runAdversarial(Run &run, std::span<const uint32_t> ranks, uint64_t seed, const std::function<bool()> &mayWait);
 
 } // namespace gc3::host

@@ -2,12 +2,16 @@
 // One connection: a ring of slots between one sending and one receiving thread block. Each side owns one counter, in a
 // cache line of its own. It also keeps the last value that it has read of the other side's counter. So a side touches
 // the other side's line only if the ring looks full or empty.
+//
+// A Fifo is made of zeros, and its fields do not depend on the address of the memory. So its two sides can be in
+// different processes that map the same memory: both call place() with equal arguments, in zeroed memory.
 #pragma once
 
 #include "host/Memory.h"
 
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 namespace gc3::host {
 
@@ -28,12 +32,13 @@ struct Fifo {
   uint32_t receiveSlot = 0;
 
   // Constant after place().
-  alignas(linePair) std::byte *data = nullptr;
+  alignas(linePair) size_t firstSlot = 0; ///< bytes from the beginning of this object to the first slot
   size_t slotBytes = 0;
   uint32_t slots = 0;
 
-  void place(std::byte *memory, size_t bytesPerSlot, uint32_t slotCount) {
-    data = memory, slotBytes = bytesPerSlot, slots = slotCount;
+  /// Sets the place of the slots, which follow this object in memory.
+  void place(size_t bytesToSlots, size_t bytesPerSlot, uint32_t slotCount) {
+    firstSlot = bytesToSlots, slotBytes = bytesPerSlot, slots = slotCount;
   }
 
   /// Called by the sender. Returns whether a slot is free.
@@ -54,7 +59,7 @@ struct Fifo {
 
   /// Called by the receiver when a message of up to `bytes` has probably arrived. Prefetches the message's cache lines,
   /// so that they arrive while the receiver waits for other messages.
-  void expectMessage(size_t bytes) const {
+  void expectMessage(size_t bytes) {
     __builtin_prefetch(&sent);
     for (size_t offset = 0; offset < bytes; offset += cacheLine)
       __builtin_prefetch(message() + offset);
@@ -68,8 +73,8 @@ struct Fifo {
   }
   bool allReceived() { return hasReceived(sentBefore); }
 
-  std::byte *freeSlot() const { return data + sendSlot * slotBytes; }
-  std::byte *message() const { return data + receiveSlot * slotBytes; }
+  std::byte *freeSlot() { return slot(sendSlot); }
+  std::byte *message() { return slot(receiveSlot); }
 
   void finishSend() {
     sendSlot = sendSlot + 1 == slots ? 0 : sendSlot + 1;
@@ -80,6 +85,13 @@ struct Fifo {
     receiveSlot = receiveSlot + 1 == slots ? 0 : receiveSlot + 1;
     received.store(++receivedBefore, std::memory_order_release);
   }
+
+private:
+  std::byte *slot(uint32_t number) {
+    return reinterpret_cast<std::byte *>(this) + firstSlot + number * slotBytes;
+  }
 };
+
+static_assert(std::is_trivially_destructible_v<Fifo> && std::atomic<uint64_t>::is_always_lock_free);
 
 } // namespace gc3::host

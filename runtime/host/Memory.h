@@ -25,21 +25,21 @@ public:
   bool reserve(size_t bytes) {
     if (bytes <= capacity)
       return true;
-    if (bytes > SIZE_MAX - cacheLine)
+    if (bytes > SIZE_MAX - linePair)
       return false;
     block.reset();
     capacity = 0;
-    block.reset(std::calloc(bytes + cacheLine, 1));
+    block.reset(std::calloc(bytes + linePair, 1));
     if (!block)
       return false;
     capacity = bytes;
     return true;
   }
 
-  /// Returns the beginning, aligned to a cache line.
+  /// Returns the beginning, aligned to linePair.
   std::byte *data() const {
     auto address = reinterpret_cast<uintptr_t>(block.get());
-    return static_cast<std::byte *>(block.get()) + (cacheLine - address % cacheLine) % cacheLine;
+    return static_cast<std::byte *>(block.get()) + (linePair - address % linePair) % linePair;
   }
   size_t size() const { return capacity; }
 

@@ -25,25 +25,26 @@ uint64_t sharedTileBytes(uint64_t ranks) {
 }
 } // namespace
 
-Result<std::unique_ptr<PreparedCall>> PreparedCall::prepare(const LoadedProgram &loaded, const Request &request,
-                                                            const LayoutOptions &options, uint64_t sharingFrom) {
-  std::unique_ptr<PreparedCall> made(new PreparedCall(loaded));
-  if (Outcome outcome = made->build(request, options, sharingFrom); !outcome.ok())
+Result<std::unique_ptr<PreparedCall>> PreparedCall::prepare(const LoadedProgram &loaded, const Site &site,
+                                                            const Request &request, const Options &options) {
+  std::unique_ptr<PreparedCall> made(new PreparedCall(loaded, site, options.id));
+  if (Outcome outcome = made->build(request, options); !outcome.ok())
     return outcome;
   return made;
 }
 
-Outcome PreparedCall::build(const Request &request, const LayoutOptions &options, uint64_t sharingFrom) {
+Outcome PreparedCall::build(const Request &request, const Options &options) {
   name = request.name;
   key = request;
   key.name = name;
+  key.send = nullptr, key.recv = nullptr;
   if (key.preMulSum)
     key.preMulSum->factor = {}; // calls can have different factors
   const auto type = static_cast<ElementType>(request.type);
   uint64_t count = request.count;
-  LayoutOptions chosen = options;
-  worthSharing = (loaded.asWritten->any() || loaded.inPlace->any()) &&
-                 callBytes(program, count, elementSize(type)).value_or(0) >= sharingFrom;
+  LayoutOptions chosen = options.layout;
+  worthSharing = home.isWhole() && (loaded.asWritten->any() || loaded.inPlace->any()) &&
+                 callBytes(program, count, elementSize(type)).value_or(0) >= options.sharingFrom;
   if (worthSharing && chosen.slotBytes == 0)
     chosen.slotBytes = sharedTileBytes(program.ranks());
   if (std::string problem = layout.compute(program, count, elementSize(type), chosen); !problem.empty())
@@ -61,11 +62,12 @@ Outcome PreparedCall::build(const Request &request, const LayoutOptions &options
   }
   if (Outcome outcome = staging.plan(loaded, layout, request); !outcome.ok())
     return outcome;
-  if (!fifoMemory.reserve(layout.fifoBytes) || !scratchMemory.reserve(layout.scratchBytes))
-    return {gc3SystemError, "no memory for " + std::to_string(layout.fifoBytes) + " bytes of FIFO slots and " +
-                                std::to_string(layout.scratchBytes) + " of scratch"};
+  if (Outcome outcome = fifos.reserve(home, Run::fifoHeadBytes(program) + layout.fifoBytes); !outcome.ok())
+    return outcome;
+  if (!scratchMemory.reserve(layout.scratchBytes))
+    return {gc3SystemError, "no memory for " + std::to_string(layout.scratchBytes) + " bytes of scratch"};
   parts.reset(new RankPart[program.ranks()]);
-  run.emplace(loaded, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifoMemory.data(),
+  run.emplace(loaded, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifos.data(),
               scratchMemory.data());
   streams = dataBytes() >= bytesWorthStreaming;
   return {};
@@ -79,7 +81,7 @@ uint64_t PreparedCall::dataBytes() const {
 }
 
 uint64_t PreparedCall::memoryBytes() const {
-  return fifoMemory.size() + scratchMemory.size() + staging.bytes() + (padded ? padded->padding.bytes() : 0) +
+  return fifos.size() + scratchMemory.size() + staging.bytes() + (padded ? padded->padding.bytes() : 0) +
          layout.buffers.size() * sizeof(BufferLayout) + program.threadBlockCount() * sizeof(ThreadBlockState) +
          (run ? run->memoryBytes() : 0);
 }
@@ -104,7 +106,8 @@ void PreparedCall::hold(uint32_t rank) {
 void PreparedCall::expectAdversary() {
   constexpr std::byte poison{0xcd}; // not zero, and large enough to show in a sum, for every type
   sendsAhead = false;
-  std::fill_n(fifoMemory.data(), layout.fifoBytes, poison);
+  if (home.isWhole()) // other processes may have begun to send
+    std::fill_n(fifos.data() + Run::fifoHeadBytes(program), layout.fifoBytes, poison);
   std::fill_n(scratchMemory.data(), layout.scratchBytes, poison);
 }
 
@@ -177,42 +180,69 @@ void PreparedCall::leave(uint32_t rank) {
     part.recording->setEnd(trace::now());
 }
 
-/// If no thread block can step while this thread holds all ranks, none ever can, because nothing else changes their
-/// state.
-void PreparedCall::diagnose(uint64_t number, Sharing sharing) {
+void PreparedCall::stop(Outcome why) {
+  reason = std::move(why);
+  isStopped.store(true, std::memory_order_release);
+}
+
+/// If the site is whole, and no thread block can step while this thread holds all ranks, none ever can, because nothing
+/// else changes their state. Otherwise another process can.
+Outcome PreparedCall::findFailure(Patience &patience) const {
+  if (home.isWhole())
+    return {gc3Deadlock, run->explainDeadlock()};
+  const auto explain = [&] {
+    return run->explainWaiting(home.ownRanks(), [&](uint32_t rank) { return home.others().describe(rank); });
+  };
+  if (Outcome loss = home.others().findLoss(); !loss.ok())
+    return {loss.code, loss.text + explain()};
+  const auto now = std::chrono::steady_clock::now();
+  const uint64_t messages = run->messagesMoved();
+  if (!patience.since || messages != patience.messages)
+    patience = {now, messages};
+  if (now - *patience.since < home.timeLimit())
+    return {};
+  return {gc3Timeout, "no rank has moved a message for " + std::to_string(home.timeLimit().count()) + " ms" + explain()};
+}
+
+void PreparedCall::diagnose(uint64_t number, Sharing sharing, Patience &patience) {
   if (diagnosing.exchange(true, std::memory_order_acquire))
     return;
-  for (uint32_t rank = 0; rank < ranks(); ++rank)
+  for (const uint32_t rank : home.ownRanks())
     hold(rank);
   bool progress = stopped(), allFinished = true;
-  for (uint32_t rank = 0; rank < ranks(); ++rank) {
+  for (const uint32_t rank : home.ownRanks()) {
     progress |= sweepHeld(rank, number, sharing);
     allFinished &= parts[rank].number != number || finished(rank, number);
   }
-  if (!progress && !allFinished) {
-    explanation = run->explainDeadlock();
-    isStopped.store(true, std::memory_order_release);
-  }
-  for (uint32_t rank = 0; rank < ranks(); ++rank)
+  if (!progress && !allFinished)
+    if (Outcome failure = findFailure(patience); !failure.ok())
+      stop(std::move(failure));
+  for (const uint32_t rank : home.ownRanks())
     run->release(rank);
   diagnosing.store(false, std::memory_order_release);
   idleThreads.wake();
 }
 
 Outcome PreparedCall::runAdversarial(uint64_t number, Sharing sharing, uint64_t seed) {
-  for (uint32_t rank = 0; rank < ranks(); ++rank) {
+  for (const uint32_t rank : home.ownRanks()) {
     hold(rank);
     open(rank, sharing);
   }
-  std::string text = gc3::host::runAdversarial(*run, seed);
-  for (uint32_t rank = 0; rank < ranks(); ++rank) {
-    if (text.empty()) {
+  Patience patience;
+  Outcome outcome;
+  host::runAdversarial(*run, home.ownRanks(), seed, [&] {
+    outcome = findFailure(patience);
+    std::this_thread::yield();
+    return outcome.ok();
+  });
+  for (const uint32_t rank : home.ownRanks()) {
+    if (outcome.ok()) {
       parts[rank].finished.store(number, std::memory_order_release);
       leave(rank);
     }
     run->release(rank);
   }
-  return text.empty() ? Outcome{} : Outcome{gc3Deadlock, text};
+  return outcome;
 }
 
 } // namespace gc3::host

@@ -12,8 +12,10 @@
 #include "host/Padding.h"
 #include "host/Parking.h"
 #include "host/Run.h"
+#include "host/SiteMemory.h"
 #include "host/Staging.h"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,11 +29,19 @@ public:
   /// have been fetched costs more than copying them.
   static constexpr uint64_t bytesWorthSharing = 4096;
 
-  /// Prepares calls like `request`, with the layout of `options`. Messages can skip their slots if a rank has
-  /// `sharingFrom` bytes or more. Returns gc3InvalidArgument or gc3SystemError.
-  static core::Result<std::unique_ptr<PreparedCall>> prepare(const core::LoadedProgram &loaded,
-                                                             const core::Request &request,
-                                                             const core::LayoutOptions &options, uint64_t sharingFrom);
+  struct Options {
+    core::LayoutOptions layout;
+    uint64_t sharingFrom = 0; ///< messages can skip their slots if a rank has this number of bytes or more
+    uint64_t id = 0;          ///< not 0; equal in all processes of the communicator
+  };
+  /// Prepares calls like `request`. `loaded` and `site` must outlive the result. Returns gc3InvalidArgument or
+  /// gc3SystemError.
+  static core::Result<std::unique_ptr<PreparedCall>> prepare(const core::LoadedProgram &loaded, const Site &site,
+                                                             const core::Request &request, const Options &options);
+
+  uint64_t id() const { return ownId; }
+  /// Returns the request for which this call was prepared. It has no buffers.
+  const core::Request &request() const { return key; }
 
   /// Returns whether this call serves the request, ignoring its buffers.
   bool serves(const core::Request &request) const { return key.matches(request); }
@@ -69,16 +79,27 @@ public:
   /// Makes the copies after the run. Call it on the rank's own thread, after finished() returns true.
   void leave(uint32_t rank);
 
-  /// Holds all ranks. If none of them can make progress, stops the call permanently: no rank finishes it.
-  void diagnose(uint64_t number, Sharing sharing);
+  /// How long a thread has waited for other processes.
+  struct Patience {
+    std::optional<std::chrono::steady_clock::time_point> since; ///< no value: the thread has just made progress
+    uint64_t messages = 0;                                      ///< that all ranks had moved at that time
+  };
+  /// Holds all ranks of this process. If none of them can make progress, stops the call permanently, so that no rank of
+  /// the process finishes it: if the site is whole, at once; else if a rank is lost, or if no rank of any process has
+  /// moved a message within the site's time limit.
+  void diagnose(uint64_t number, Sharing sharing, Patience &patience);
   bool stopped() const { return isStopped.load(std::memory_order_acquire); }
-  /// Returns the explanation of the deadlock; valid after stopped().
-  const std::string &deadlock() const { return explanation; }
+  /// Returns the reason; valid after stopped().
+  const core::Outcome &failure() const { return reason; }
 
-  /// Runs the whole call on this thread, in an order that the seed determines. All ranks must have entered.
+  /// Runs this process's part of the call on this thread, in an order that the seed determines. All ranks must have
+  /// entered.
   core::Outcome runAdversarial(uint64_t number, Sharing sharing, uint64_t seed);
 
-  uint32_t ranks() const { return program.ranks(); }
+  /// Releases the memory that processes share. No rank of any process may enter the call again.
+  void discard() { fifos.discard(); }
+
+  const Site &site() const { return home; }
   const core::LoadedProgram &loadedProgram() const { return loaded; }
   /// Returns the sum over all ranks of the bytes of the rank's input or output, whichever is larger.
   uint64_t dataBytes() const;
@@ -99,14 +120,19 @@ private:
   };
 
   const core::Placer &placer() const { return padded ? padded->placer : staging.placer(); }
-  explicit PreparedCall(const core::LoadedProgram &chosen) : loaded(chosen), program(*chosen.program) {}
-  core::Outcome build(const core::Request &request, const core::LayoutOptions &options, uint64_t sharingFrom);
+  PreparedCall(const core::LoadedProgram &chosen, const Site &ranks, uint64_t id)
+      : loaded(chosen), program(*chosen.program), home(ranks), ownId(id) {}
+  core::Outcome build(const core::Request &request, const Options &options);
   void open(uint32_t rank, Sharing sharing);
   bool sweepHeld(uint32_t rank, uint64_t number, Sharing sharing);
   void hold(uint32_t rank);
+  void stop(core::Outcome why);
+  core::Outcome findFailure(Patience &patience) const;
 
   const core::LoadedProgram &loaded;
   const core::Program &program;
+  const Site &home;
+  const uint64_t ownId;
   std::string name; ///< storage of key.name
   core::Request key;
   /// The caller's buffers in a padded call. A call is padded if the program needs whole slots, but some slots of these
@@ -119,7 +145,8 @@ private:
   std::unique_ptr<Padded> padded;
   core::Layout layout; ///< layout of the run
   Staging staging;
-  Memory fifoMemory, scratchMemory;
+  SiteMemory fifos;
+  Memory scratchMemory;
   std::unique_ptr<RankPart[]> parts;
   std::optional<Run> run;
   bool worthSharing = false; ///< messages can skip their slots
@@ -127,7 +154,7 @@ private:
   core::Timeline *timeline = nullptr;
   std::atomic<bool> diagnosing{false};
   std::atomic<bool> isStopped{false};
-  std::string explanation; ///< written before isStopped is set
+  core::Outcome reason; ///< written before isStopped is set
 };
 
 } // namespace gc3::host

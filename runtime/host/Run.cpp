@@ -14,11 +14,13 @@ using namespace core;
 Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kernel, std::byte *fifoMemory,
          std::byte *scratchMemory)
     : loaded(ofCall), prog(*ofCall.program), layout(ofBuffers), mover(ofBuffers, kernel),
-      blocks(prog.threadBlockCount()), fifos(new Fifo[prog.connections().size()]), ranks(new RankState[prog.ranks()]) {
-  for (uint32_t c = 0; c < prog.connections().size(); ++c) {
-    size_t bytes = layout.slotBytes(prog.connections()[c].maxCount);
-    fifos[c].place(fifoMemory, bytes, layout.fifoSlots);
-    fifoMemory += bytes * layout.fifoSlots;
+      blocks(prog.threadBlockCount()), fifos(reinterpret_cast<Fifo *>(fifoMemory), prog.connections().size()),
+      ranks(new RankState[prog.ranks()]) {
+  size_t nextSlot = fifoHeadBytes(prog);
+  for (uint32_t c = 0; c < fifos.size(); ++c) {
+    const size_t bytes = layout.slotBytes(prog.connections()[c].maxCount);
+    fifos[c].place(nextSlot - c * sizeof(Fifo), bytes, layout.fifoSlots);
+    nextSlot += bytes * layout.fifoSlots;
   }
   auto linesFor = [](size_t count, size_t perLine) { return (count + perLine - 1) / perLine; };
   constexpr size_t operandsPerLine = std::extent_v<decltype(OperandLine::operands)>,
@@ -66,6 +68,13 @@ Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kern
   }
   allow(*loaded.asWritten, asWritten);
   allow(*loaded.inPlace, inPlace);
+}
+
+uint64_t Run::messagesMoved() const {
+  uint64_t moved = 0;
+  for (const Fifo &fifo : fifos)
+    moved += fifo.sent.load(std::memory_order_relaxed) + fifo.received.load(std::memory_order_relaxed);
+  return moved;
 }
 
 void Run::start(uint32_t rank, const RankMemory &memory, Recording *recording) {
@@ -245,7 +254,7 @@ bool Run::sweep(uint32_t rank) {
 void Run::expectMessages(uint32_t rank) const {
   constexpr size_t mostBytes = 2048; // the processor itself prefetches the rest of a larger message
   for (uint32_t i = 0; i < ranks[rank].activeCount; ++i)
-    if (const Fifo *fifo = blocks[ranks[rank].active[i].block].incoming)
+    if (Fifo *fifo = blocks[ranks[rank].active[i].block].incoming)
       fifo->expectMessage(std::min(fifo->slotBytes, mostBytes));
 }
 

@@ -15,6 +15,7 @@
 #include "host/Staging.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -41,7 +42,10 @@ struct alignas(cacheLine) ThreadBlockState {
 
 class Run {
 public:
-  /// All arguments must outlive this object. `fifoMemory` and `scratchMemory` must have the sizes that `layout` states.
+  /// Returns the bytes of a program's Fifo objects. Their slots follow them in memory.
+  static size_t fifoHeadBytes(const core::Program &program) { return program.connections().size() * sizeof(Fifo); }
+  /// All arguments must outlive this object. `fifoMemory` has fifoHeadBytes() zeros, and Layout::fifoBytes for slots.
+  /// `scratchMemory` has Layout::scratchBytes. Both are aligned to linePair.
   Run(const core::LoadedProgram &program, const core::Layout &layout, ReduceKernel kernel, std::byte *fifoMemory,
       std::byte *scratchMemory);
 
@@ -88,6 +92,12 @@ public:
   /// Describes which thread block waits for which, if none can step. Lists the cycle first, then other thread blocks,
   /// in at most 16 lines. All ranks must be held.
   std::string explainDeadlock() const;
+  /// Describes the thread blocks of `own` that wait for other ranks, in at most 16 lines. `describe` describes another
+  /// rank. These ranks must be held.
+  std::string explainWaiting(std::span<const uint32_t> own,
+                             const std::function<std::string(uint32_t rank)> &describe) const;
+  /// Returns the number of messages that all ranks have sent and received.
+  uint64_t messagesMoved() const;
 
 private:
   /// Arrays of a rank are allocated in whole cache lines, so that no two ranks write to the same line.
@@ -176,8 +186,8 @@ private:
   const core::Layout &layout;
   Mover mover;
   std::vector<ThreadBlockState> blocks;
+  std::span<Fifo> fifos; ///< by connection
   Allowed asWritten, inPlace;
-  std::unique_ptr<Fifo[]> fifos;
   std::unique_ptr<RankState[]> ranks;
   std::vector<OperandLine> operandLines;
   std::vector<PendingLine> activeLines;

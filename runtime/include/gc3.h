@@ -306,6 +306,48 @@ typedef struct {
  */
 GC3_API gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config);
 
+/** Identifies a new communicator. The application carries the bytes to the processes of its ranks. */
+typedef struct {
+  char internal[256];
+} gc3UniqueId_t;
+
+/**
+ * Creates the id of a new communicator. Call it in the process of rank 0. From then on, the process listens on a port,
+ * until rank 0 has joined. NCCL_SOCKET_IFNAME selects the network interfaces. gc3InvalidArgument: null. gc3SystemError:
+ * the system refuses a port.
+ */
+GC3_API gc3Result_t gc3GetUniqueId(gc3UniqueId_t *id);
+
+/**
+ * Creates one rank of a host communicator whose ranks are in several processes of one machine. Each of the `nranks`
+ * ranks calls this function once with the same id, and waits until all have done so. A process can have several ranks:
+ * each calls this function in its own thread, or one thread calls it for all between gc3GroupStart and gc3GroupEnd.
+ * Then gc3GroupEnd writes `comm`.
+ *
+ * Calls work as for gc3HostCommInitAll. If a process ends, or reports an error that is not the same on all ranks, the
+ * calls of all other ranks return gc3RemoteError. If the ranks of a call move no message within the timeout, it returns
+ * gc3Timeout. After one of these errors, all later calls fail. The error's text says what each thread block of this
+ * process waits for, and for which process. gc3CommAbort fails the calls of all other ranks. The config's trace gets
+ * one file for each process; "%r" in its name is replaced by the rank.
+ *
+ * `config` can be NULL. gc3InvalidArgument: as for gc3HostCommInitAll; `rank` is out of range; `id` is damaged or of
+ * another version of gc3. gc3InvalidUsage: the ranks have different bundles or configs; they cannot share memory,
+ * because they are on different machines or belong to different users; or rank 0 is not in the process that has called
+ * gc3GetUniqueId. gc3Timeout: not all ranks have joined within the timeout (gc3HostConfig_t.timeoutMs); the text names
+ * them. gc3RemoteError: a rank was lost; the text names it. gc3SystemError: there is no memory. gc3BundleUnproven: as
+ * for gc3HostCommInitAll.
+ */
+GC3_API gc3Result_t gc3HostCommInitRank(gc3Comm_t *comm, int nranks, gc3UniqueId_t id, int rank, gc3Bundle_t bundle,
+                                        const gc3HostConfig_t *config);
+
+/**
+ * Like gc3HostCommInitRank, with one rank for each process that a launcher has started: torchrun, mpirun of Open MPI or
+ * MPICH, srun, or gc3-run --processes. Reads the launcher's environment variables. All processes call this function the
+ * same number of times. gc3InvalidUsage: no launcher has started the process, or variables are missing or contradict
+ * each other; the text names them.
+ */
+GC3_API gc3Result_t gc3HostCommInitEnv(gc3Comm_t *comm, gc3Bundle_t bundle, const gc3HostConfig_t *config);
+
 /** The layout of messages in FIFO slots. A program is proven for one protocol. */
 typedef enum GC3_ENUM_TYPE { gc3Simple = 0, gc3LL = 1, gc3LL128 = 2, gc3NumProtocols = 3 } gc3Protocol_t;
 

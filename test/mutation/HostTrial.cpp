@@ -64,12 +64,12 @@ private:
 HostTrial::Session::Session(const HostTrial &trial, const Data &data, const Conditions &conditions)
     : trial(trial), before(conditions.before) {
   layout.compute(trial.program(), data.count(), sizeof(Element), {conditions.slots, 0, conditions.tileElements});
-  auto reserve = [&](host::Memory &memory, size_t bytes) {
-    memory.reserve(bytes);
-    std::fill_n(reinterpret_cast<Element *>(memory.data()), bytes / sizeof(Element), before);
+  auto reserve = [&](host::Memory &memory, size_t zeros, size_t bytes) {
+    memory.reserve(zeros + bytes);
+    std::fill_n(reinterpret_cast<Element *>(memory.data() + zeros), bytes / sizeof(Element), before);
   };
-  reserve(fifos, layout.fifoBytes);
-  reserve(scratch, layout.scratchBytes);
+  reserve(fifos, host::Run::fifoHeadBytes(trial.program()), layout.fifoBytes);
+  reserve(scratch, 0, layout.scratchBytes);
   interpreter.emplace(trial.loaded, layout, host::reduceKernel(core::ElementType::Uint64, core::ReduceOp::Sum),
                       fifos.data(), scratch.data());
   for (uint32_t rank = 0; rank != trial.ranks(); ++rank) {
@@ -179,7 +179,11 @@ Outcome HostTrial::runToEnd(const Data &data, const Conditions &conditions, Orde
 
 Outcome HostTrial::runAdversarial(const Data &data, const Conditions &conditions, uint64_t seed) {
   return runToEnd(data, conditions,
-                  [&](Session &session) { return host::runAdversarial(session.run(), seed).empty(); });
+                  [&](Session &session) {
+                    std::vector<uint32_t> ranks(loaded.program->ranks());
+                    std::iota(ranks.begin(), ranks.end(), 0);
+                    return host::runAdversarial(session.run(), ranks, seed, [] { return false; });
+                  });
 }
 
 std::vector<uint32_t> HostTrial::allBlocks() const {

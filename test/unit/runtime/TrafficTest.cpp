@@ -39,7 +39,8 @@ TEST(Traffic, HasItsOwnChoices) {
   ASSERT_TRUE(file.ok());
   host::CallOptions options;
   options.tune.isOnline = true;
-  host::CallTable table(**file, rankCount, options);
+  const host::Site site(rankCount);
+  host::CallTable table(**file, site, options);
   std::mutex mutex;
   api::OnlineCalls online(table, mutex);
   Times times;

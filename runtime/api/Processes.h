@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes of a host communicator: their connections, and the memory that they share.
+#pragma once
+
+#include "host/Site.h"
+#include "job/Assembly.h"
+
+#include <memory>
+#include <vector>
+
+namespace gc3::api {
+
+class Processes final : public host::Neighbours {
+public:
+  using Assemblies = std::vector<std::unique_ptr<job::Assembly>>;
+
+  /// `ownRanks` has the connections of this process's ranks, ascending by rank; at least one.
+  Processes(Assemblies ownRanks, host::SharedFile sharedFile)
+      : assemblies(std::move(ownRanks)), file(std::move(sharedFile)) {}
+  /// Tells the other processes that this one has ended its calls.
+  ~Processes() override;
+
+  core::Outcome findLoss() override;
+  core::Outcome findLoss(uint32_t rank) override;
+  void reportFailure(const core::Outcome &failure) override { assemblies[0]->report(failure); }
+  std::string describe(uint32_t rank) override;
+
+  host::SharedFile &memory() { return file; }
+  std::vector<uint32_t> ownRanks() const;
+
+private:
+  const Assemblies assemblies;
+  host::SharedFile file;
+};
+
+} // namespace gc3::api

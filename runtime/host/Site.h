@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a communicator that this process has. The other ranks are in other processes of the same machine, and
+// share a file of memory with this process. Or there are none: then the site is whole.
+#pragma once
+
+#include "core/Result.h"
+#include "host/SharedFile.h"
+
+#include <chrono>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gc3::host {
+
+/// The other processes of a communicator. All functions are thread-safe.
+class Neighbours {
+public:
+  virtual ~Neighbours() = default;
+  /// Returns an error if a rank has been lost, which names it. Threads that wait call it often, so it costs one load.
+  virtual core::Outcome findLoss() = 0;
+  /// Returns an error if this rank makes no more calls, because it is lost, or because it has been destroyed.
+  virtual core::Outcome findLoss(uint32_t rank) = 0;
+  /// Tells the other processes that this one can't go on.
+  virtual void reportFailure(const core::Outcome &failure) = 0;
+  /// Describes the process of a rank by a clause such as "whose process 4711 on host a is stopped".
+  virtual std::string describe(uint32_t rank) = 0;
+};
+
+class Site {
+public:
+  /// All ranks are in this process.
+  explicit Site(uint32_t ranks) : all(ranks), owned(ranks, true), own(ranks) { std::iota(own.begin(), own.end(), 0); }
+  /// `ownRanks` is ascending and not empty. `memory` and `others` must outlive this object. A call that makes no
+  /// progress for `limit` fails.
+  Site(uint32_t ranks, std::vector<uint32_t> ownRanks, SharedFile &memory, Neighbours &others,
+       std::chrono::milliseconds limit)
+      : all(ranks), owned(ranks), own(std::move(ownRanks)), file(&memory), neighbours(&others), limit(limit) {
+    for (const uint32_t rank : own)
+      owned[rank] = true;
+  }
+
+  uint32_t ranks() const { return all; }
+  bool isWhole() const { return !file; }
+  bool owns(uint32_t rank) const { return owned[rank]; }
+  std::span<const uint32_t> ownRanks() const { return own; }
+
+  // Only if the site is not whole.
+  SharedFile &memory() const { return *file; }
+  Neighbours &others() const { return *neighbours; }
+  std::chrono::milliseconds timeLimit() const { return limit; }
+
+private:
+  uint32_t all;
+  std::vector<bool> owned; ///< by rank
+  std::vector<uint32_t> own;
+  SharedFile *file = nullptr;
+  Neighbours *neighbours = nullptr;
+  std::chrono::milliseconds limit{0};
+};
+
+} // namespace gc3::host

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host communicators whose ranks are on several sites, as if they were in several processes: the sites share a file of
+// memory, and nothing else. All of them are in this process, so a sanitizer sees all accesses.
+#include "Programs.h"
+
+#include "api/HostBackend.h"
+
+#include <atomic>
+#include <functional>
+#include <gtest/gtest.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace gc3;
+using namespace gc3::test;
+using core::Outcome;
+
+namespace {
+
+/// Knows of no processes. A test can lose a rank.
+class FakeNeighbours final : public host::Neighbours {
+public:
+  Outcome findLoss() override {
+    return isLost.load() ? Outcome{gc3RemoteError, "rank 1, whose process 4711 on host a has ended"} : Outcome{};
+  }
+  Outcome findLoss(uint32_t rank) override { return rank == 1 ? findLoss() : Outcome{}; }
+  void reportFailure(const Outcome &failure) override {
+    const std::lock_guard lock(mutex);
+    reported = failure;
+  }
+  std::string describe(uint32_t rank) override { return "whose process is " + std::to_string(100 + rank); }
+
+  std::atomic<bool> isLost{false};
+  std::mutex mutex;
+  Outcome reported;
+};
+
+/// The sites of one communicator. Each has `ranksPerSite` ranks.
+class Sites {
+public:
+  Sites(const std::vector<ProgramSpec> &programs, uint32_t ranks, uint32_t ranksPerSite,
+        const api::HostBackendOptions &options = {}) {
+    const std::string bytes = buildBundle(programs);
+    core::Result<std::unique_ptr<bundle::BundleFile>> opened = [&]() -> core::Result<std::unique_ptr<bundle::BundleFile>> {
+      auto file = bundle::BundleFile::openMemory(bytes.data(), bytes.size());
+      if (!file.ok())
+        return core::toOutcome(file.outcome());
+      return std::move(*file);
+    }();
+    EXPECT_TRUE(opened.ok());
+    file = std::move(*opened);
+    core::Result<host::SharedFile> first = host::SharedFile::create();
+    EXPECT_TRUE(first.ok()) << first.outcome().text;
+    memory.reserve(ranks);
+    for (uint32_t rank = 0; rank < ranks; rank += ranksPerSite) {
+      core::Result<host::SharedFile> own = host::SharedFile::open(::getpid(), first->descriptor());
+      EXPECT_TRUE(own.ok()) << own.outcome().text;
+      memory.push_back(std::move(*own));
+      std::vector<uint32_t> ownRanks(ranksPerSite);
+      std::iota(ownRanks.begin(), ownRanks.end(), rank);
+      auto made = api::HostBackend::make(
+          file, host::Site(ranks, std::move(ownRanks), memory.back(), *neighbours, std::chrono::milliseconds(options.timeoutMs)),
+          neighbours, options);
+      EXPECT_TRUE(made.ok()) << made.outcome().text;
+      for (uint32_t i = 0; i < ranksPerSite; ++i)
+        backends.push_back(*made);
+    }
+  }
+
+  /// Calls function(rank, backend) on a thread for each of the ranks `first` to the last.
+  std::vector<Outcome> threads(const std::function<Outcome(uint32_t, api::Backend &)> &function, uint32_t first = 0) {
+    std::vector<Outcome> outcomes(backends.size());
+    std::vector<std::thread> workers;
+    for (uint32_t rank = first; rank < backends.size(); ++rank)
+      workers.emplace_back([&, rank] { outcomes[rank] = function(rank, *backends[rank]); });
+    for (std::thread &worker : workers)
+      worker.join();
+    return outcomes;
+  }
+
+  std::shared_ptr<const bundle::BundleFile> file;
+  std::shared_ptr<FakeNeighbours> neighbours = std::make_shared<FakeNeighbours>();
+  std::vector<host::SharedFile> memory;               ///< by site
+  std::vector<std::shared_ptr<api::HostBackend>> backends; ///< by rank
+};
+
+Outcome call(api::Backend &backend, uint32_t rank, const core::Request &request) {
+  const core::RankRequest part{rank, request};
+  return backend.complete(backend.arrive({&part, 1}));
+}
+
+core::Request allReduce(const float *send, float *recv, uint64_t count, gc3RedOp_t op = gc3Sum) {
+  return {core::CallKind::Standard, "allreduce", send, recv, count, gc3Float32, op, -1};
+}
+
+float inputOf(uint32_t rank, uint64_t element, uint64_t round) {
+  return static_cast<float>((rank + 1) * (element % 7 + 1) + round);
+}
+
+/// Makes `rounds` calls of AllReduce on a rank. Returns the first error; wrong sums are failures of the test.
+Outcome sums(api::Backend &backend, uint32_t rank, uint64_t count, uint64_t rounds, bool isInPlace = false) {
+  const uint32_t ranks = backend.ranks();
+  std::vector<float> send(count), recv(count);
+  for (uint64_t round = 0; round < rounds; ++round) {
+    std::vector<float> &input = isInPlace ? recv : send;
+    for (uint64_t i = 0; i < count; ++i)
+      input[i] = inputOf(rank, i, round);
+    if (Outcome outcome = call(backend, rank, allReduce(input.data(), recv.data(), count)); !outcome.ok())
+      return outcome;
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+      float expected = 0;
+      for (uint32_t r = 0; r < ranks; ++r)
+        expected += inputOf(r, i, round);
+      wrong += recv[i] != expected;
+    }
+    EXPECT_EQ(wrong, 0u) << "rank " << rank << " round " << round << " count " << count;
+  }
+  return {};
+}
+
+void expectAll(const std::vector<Outcome> &outcomes, gc3Result_t code, const std::string &text = {}) {
+  for (size_t rank = 0; rank < outcomes.size(); ++rank) {
+    EXPECT_EQ(outcomes[rank].code, code) << "rank " << rank << ": " << outcomes[rank].text;
+    EXPECT_TRUE(text.empty() || outcomes[rank].text == text) << "rank " << rank << ": " << outcomes[rank].text;
+  }
+}
+
+} // namespace
+
+TEST(Sites, ComputeSums) {
+  for (const uint32_t ranksPerSite : {1u, 2u, 4u}) {
+    Sites sites({ringAllReduce(4, true)}, 4, ranksPerSite);
+    for (const uint64_t count : {1u, 5u, 1000u, 100000u})
+      for (const bool isInPlace : {false, true})
+        expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, count, 5, isInPlace); }),
+                  gc3Success);
+  }
+}
+
+TEST(Sites, RunEveryKindOfProgram) {
+  constexpr uint32_t ranks = 3, count = 5000;
+  Sites sites({plainRingAllReduce(ranks), allToAll(ranks, 2), allGather(ranks, true), reduceScatter(ranks, true),
+               broadcast(ranks, 1)},
+              ranks, 1);
+  const auto outcomes = sites.threads([&](uint32_t rank, api::Backend &backend) -> Outcome {
+    std::vector<float> send(ranks * count), recv(ranks * count);
+    for (uint64_t i = 0; i < send.size(); ++i)
+      send[i] = inputOf(rank, i, 0);
+    const auto run = [&](const char *name, int root) {
+      return call(backend, rank, {core::CallKind::Standard, name, send.data(), recv.data(), count, gc3Float32, gc3Sum, root});
+    };
+    if (Outcome outcome = run("alltoall", -1); !outcome.ok())
+      return outcome;
+    for (uint64_t i = 0; i < recv.size(); ++i)
+      EXPECT_EQ(recv[i], inputOf(static_cast<uint32_t>(i / count), rank * count + i % count, 0));
+    if (Outcome outcome = run("allgather", -1); !outcome.ok())
+      return outcome;
+    for (uint64_t i = 0; i < recv.size(); ++i)
+      EXPECT_EQ(recv[i], inputOf(static_cast<uint32_t>(i / count), i % count, 0));
+    if (Outcome outcome = run("reduce_scatter", -1); !outcome.ok())
+      return outcome;
+    for (uint64_t i = 0; i < count; ++i)
+      EXPECT_EQ(recv[i], inputOf(0, rank * count + i, 0) + inputOf(1, rank * count + i, 0) + inputOf(2, rank * count + i, 0));
+    if (Outcome outcome = run("broadcast", 1); !outcome.ok())
+      return outcome;
+    for (uint64_t i = 0; i < count; ++i)
+      EXPECT_EQ(recv[i], inputOf(1, i, 0));
+    return sums(backend, rank, count, 2);
+  });
+  expectAll(outcomes, gc3Success);
+}
+
+// The table keeps 64 prepared calls. A rank that is late may still be in an earlier call when others drop calls.
+TEST(Sites, DropPreparedCalls) {
+  Sites sites({ringAllReduce(2, false)}, 2, 1);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) {
+    for (uint64_t count = 1; count <= 200; ++count)
+      if (Outcome outcome = sums(backend, rank, count, 2); !outcome.ok())
+        return outcome;
+    return sums(backend, rank, 1, 3);
+  }),
+            gc3Success);
+}
+
+TEST(Sites, RejectDifferentCalls) {
+  Sites sites({ringAllReduce(2, false)}, 2, 1);
+  std::vector<float> send(10), recv(20);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) {
+    return call(backend, rank, allReduce(send.data(), recv.data() + 10 * rank, 10 - rank));
+  }),
+            gc3InvalidUsage,
+            "the calls of the ranks do not match: rank 0 calls 'allreduce' of 10 float, sum; rank 1 calls 'allreduce' of 9 "
+            "float, sum");
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+  // The first rank has entered a call that it has prepared before, and may have sent a message.
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) {
+    return call(backend, rank, allReduce(send.data(), recv.data() + 10 * rank, 10, rank == 0 ? gc3Sum : gc3Max));
+  }),
+            gc3InvalidUsage,
+            "the calls of the ranks do not match: rank 0 calls 'allreduce' of 10 float, sum; rank 1 calls 'allreduce' of 10 "
+            "float, max");
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+  EXPECT_TRUE(sites.neighbours->reported.ok());
+}
+
+TEST(Sites, RejectBuffersOfOneRank) {
+  Sites sites({ringAllReduce(2, false)}, 2, 1);
+  std::vector<float> buffer(40);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) {
+    const float *send = buffer.data() + 20 * rank;
+    return call(backend, rank, allReduce(send, buffer.data() + 20 * rank + rank, 10));
+  }),
+            gc3InvalidArgument, "rank 1: send and receive buffers overlap, but not as in a call in place");
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+}
+
+TEST(Sites, RejectLongNames) {
+  Sites sites({ringAllReduce(2, false)}, 2, 1);
+  const std::string name(1000, 'a');
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) {
+    return call(backend, rank, {core::CallKind::Collective, name, nullptr, nullptr, 1, gc3Float32, gc3Sum, -1});
+  }),
+            gc3InvalidArgument, "between processes, the text of a collective has at most 960 bytes");
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+}
+
+TEST(Sites, TimeOutWithoutARank) {
+  api::HostBackendOptions options;
+  options.timeoutMs = 20;
+  Sites sites({ringAllReduce(3, false)}, 3, 1, options);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+  std::vector<Outcome> outcomes = sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 1); }, 1);
+  outcomes.erase(outcomes.begin());
+  expectAll(outcomes, gc3Timeout, "after 20 ms, 2 of 3 ranks wait in a call that these ranks have not made: 0");
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 1); }), gc3Timeout,
+            "an earlier call timed out; destroy the communicators and create new ones");
+}
+
+TEST(Sites, NoticeALossBeforeACall) {
+  Sites sites({ringAllReduce(2, false)}, 2, 1);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+  sites.neighbours->isLost = true;
+  const Outcome outcome = sums(*sites.backends[0], 0, 10, 1);
+  EXPECT_EQ(outcome.code, gc3RemoteError);
+  EXPECT_EQ(outcome.text, "rank 1, whose process 4711 on host a has ended; 1 of 2 ranks wait in a call that these ranks have "
+                          "not made: 1");
+  EXPECT_EQ(sums(*sites.backends[0], 0, 10, 1).code, gc3RemoteError);
+}
+
+namespace {
+
+const std::string waitingText = "; in program 'ring2_1':\n  rank 0 thread block 0 step 2 (recv, tile 0) waits for a message from "
+                                "rank 1 on channel 0, whose process is 101";
+
+/// Lets rank 1 announce a call, and not run it.
+std::vector<Outcome> runWithoutRank1(Sites &sites) {
+  std::vector<float> send(10), recv(10);
+  return sites.threads([&](uint32_t rank, api::Backend &backend) -> Outcome {
+    if (rank != 1)
+      return sums(backend, rank, 10, 1);
+    const core::RankRequest part{rank, allReduce(send.data(), recv.data(), 10)};
+    return backend.arrive({&part, 1}).refused;
+  });
+}
+
+} // namespace
+
+TEST(Sites, NoticeALossInACall) {
+  Sites sites({ringAllReduce(2, false)}, 2, 1);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+  sites.neighbours->isLost = true;
+  const std::vector<Outcome> outcomes = runWithoutRank1(sites);
+  EXPECT_EQ(outcomes[0].code, gc3RemoteError);
+  EXPECT_EQ(outcomes[0].text, "rank 1, whose process 4711 on host a has ended" + waitingText);
+}
+
+TEST(Sites, TimeOutInACall) {
+  api::HostBackendOptions options;
+  options.timeoutMs = 20;
+  Sites sites({ringAllReduce(2, false)}, 2, 1, options);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+  const std::vector<Outcome> outcomes = runWithoutRank1(sites);
+  EXPECT_EQ(outcomes[0].code, gc3Timeout);
+  EXPECT_EQ(outcomes[0].text, "no rank has moved a message for 20 ms" + waitingText);
+  EXPECT_EQ(sites.neighbours->reported.text, outcomes[0].text);
+}
+
+TEST(Sites, RunAdversarialOrders) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    api::HostBackendOptions options;
+    options.call.adversarial = true;
+    options.call.seed = seed;
+    Sites sites({plainRingAllReduce(4)}, 4, seed % 2 + 1, options);
+    expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 100, 3); }), gc3Success);
+  }
+}
+
+TEST(Sites, ChooseTheSamePrograms) {
+  api::HostBackendOptions options;
+  options.call.tune.isOnline = true;
+  Sites sites(differentAllReduces(2), 2, 1, options);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 300, 2000); }), gc3Success);
+  const core::OnlineSelection::Counters first = sites.backends[0]->tuneCounters(), second = sites.backends[1]->tuneCounters();
+  EXPECT_EQ(first.explored, second.explored);
+  EXPECT_GT(first.explored, 0u);
+}
