@@ -6,7 +6,6 @@
 #include "gc3/Common/StandardCollective.h"
 
 #include "core/Identity.h"
-#include "trace/TraceFile.h"
 
 namespace gc3::run {
 
@@ -318,7 +317,7 @@ std::string Runner::runAll(Summary &summary) {
       return problem;
   table.footer(summary);
   destroyCommunicators(); // writes the trace
-  if (trace::TraceFile *traced = options.trace.empty() ? nullptr : trace::TraceFile::named(options.trace))
+  if (trace::TraceFile *traced = options.trace.empty() ? nullptr : traceFile())
     table.trace(traced->path(), leavesTraceOut);
   return {};
 }
@@ -326,8 +325,12 @@ std::string Runner::runAll(Summary &summary) {
 std::string Runner::run(Summary &summary) {
   if (std::string problem = open(); !problem.empty())
     return problem;
-  const std::string problem = runAll(summary);
-  return problem.empty() ? problem : options.bundle + ": " + problem;
+  if (const std::string problem = runAll(summary); !problem.empty())
+    return options.bundle + ": " + problem;
+  if (options.trace.empty())
+    return {};
+  trace::TraceFile *traced = traceFile();
+  return traced && !traced->hasFailed() ? "" : "the trace '" + options.trace + "' is incomplete";
 }
 
 } // namespace gc3::run

@@ -10,6 +10,7 @@
 
 #include "bundle/BundleFile.h"
 #include "host/Memory.h"
+#include "trace/TraceFile.h"
 
 #include <map>
 #include <memory>
@@ -77,7 +78,9 @@ private:
   /// events to the trace.
   std::string communicators(int ranks, bool isTraced);
   gc3Result_t initGpu(int ranks, const char *trace);
-  gc3Result_t initHost(int ranks, const char *trace);
+  gc3Result_t initHost(int ranks, const char *trace, const gc3UniqueId_t &id);
+  std::string shareId(gc3UniqueId_t &id);
+  trace::TraceFile *traceFile() const;
   void destroyCommunicators();
   /// Prepares the communicators for rows of one size, after `sizesBefore` sizes of the same collective and type.
   std::string chooseTrace(int ranks, uint64_t sizesBefore);
