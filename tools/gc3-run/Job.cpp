@@ -20,6 +20,8 @@ Share Job::breakUp(const Share &share, const std::string &reason) {
   state = State::Broken;
   Share rest = share;
   rest.problem = name() + ": " + (share.problem.empty() ? reason : share.problem);
+  if (share.problem.empty() && ranksPerProcess > 1) // the reason counts processes as ranks
+    rest.problem += " (here, a rank is a process with " + std::to_string(ranksPerProcess) + " ranks of the program)";
   return rest;
 }
 

@@ -105,6 +105,14 @@ TEST(RunJob, ALossOfAProcessEndsTheJob) {
     EXPECT_TRUE(job.printsProblems());
     EXPECT_EQ(job.agree(""), "");
   });
+  runProcesses(2, 0, [](Job &job) {
+    if (job.process() != 1)
+      return;
+    job.ownRanks(6);
+    EXPECT_EQ(job.agree(""),
+              "process 1 (ranks 3 to 5): rank 7, whose process 4711 has ended (here, a rank is a process "
+              "with 3 ranks of the program)");
+  });
 }
 
 TEST(RunJob, OtherBytesAreNoShare) {
