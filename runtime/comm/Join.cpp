@@ -185,8 +185,8 @@ Outcome GpuRank::connectNetwork(std::vector<RankInfo> &infos) {
 /// if a gather fails.
 Outcome GpuRank::connectExchanger(uint64_t host, std::unique_ptr<net::Exchanger> &exchanger, Outcome &problem) {
   constexpr std::chrono::seconds timeout{10};
-  exchanger =
-      std::make_unique<net::Exchanger>(net::Exchanger::Identity{rank(), static_cast<uint32_t>(self.ranks), host});
+  exchanger = std::make_unique<net::Exchanger>(
+      net::Exchanger::Identity{rank(), static_cast<uint32_t>(self.ranks), host, setup.options.secret});
   net::Endpoint own;
   if (rank() == 0)
     problem = exchanger->listen(setup.options.interfaces).moveTo(own);

@@ -20,6 +20,15 @@ Result<uint32_t> timeoutMs(const Settings &settings, uint32_t chosen) {
   return Outcome{gc3InvalidArgument, outOfRange(Setting::TimeoutMs, text)};
 }
 
+Result<std::string> secret(const Settings &settings) {
+  constexpr size_t fewest = 16;
+  const std::string &text = settings.text(Setting::Secret);
+  if (text.empty() || text.size() >= fewest)
+    return text;
+  return Outcome{gc3InvalidArgument, "GC3_SECRET has " + std::to_string(text.size()) + " characters; it can be " +
+                                         std::string(infoOf(Setting::Secret).range)};
+}
+
 Result<bool> isOne(const Settings &settings, Setting setting, bool byDefault) {
   const std::string &text = settings.text(setting);
   if (text.empty() || text == "0" || text == "1")

@@ -32,4 +32,7 @@ Result<bool> allowUnproven(const Settings &settings, bool chosen);
 /// gc3InvalidArgument if the value is not a number below 2^32.
 Result<uint32_t> timeoutMs(const Settings &settings, uint32_t chosen);
 
+/// Returns GC3_SECRET; empty if it is not set. gc3InvalidArgument: it is too short. The text does not contain it.
+Result<std::string> secret(const Settings &settings);
+
 } // namespace gc3::core

@@ -34,7 +34,7 @@ std::string_view describe(Reader reader) {
 }
 
 std::string assignment(const SettingInfo &info, const Settings &settings) {
-  return "setting " + std::string(info.name) + "=" + settings.text(info.setting);
+  return "setting " + std::string(info.name) + "=" + settings.shown(info.setting);
 }
 
 char upper(char c) {
@@ -110,7 +110,7 @@ std::string settingsTable(const Settings &settings) {
   for (const SettingInfo &info : settingTable) {
     const bool isSet = settings.isSet(info.setting);
     (text += info.name) += '\n';
-    add("value", isSet ? settings.text(info.setting) : info.byDefault);
+    add("value", isSet ? settings.shown(info.setting) : std::string(info.byDefault));
     add("origin", isSet ? "environment" : "default");
     add("meaning", info.meaning);
     add("range", info.range);

@@ -20,9 +20,13 @@ constexpr std::string_view buildOptions[] = {"GC3_COMPILER", "GC3_CUDA",        
                                              "GC3_FUZZERS",  "GC3_GPU_BUNDLES", "GC3_INSTALL",
                                              "GC3_SYNTH",    "GC3_TESTS",       "GC3_WERROR"};
 
+/// Variables of the launch of a process, which job/Launcher.h reads.
+constexpr std::string_view launchVariables[] = {"GC3_RANK",        "GC3_RANKS", "GC3_LOCAL_RANK",
+                                                "GC3_LOCAL_RANKS", "GC3_ROOT",  "GC3_JOB"};
+
 bool isUnknown(std::string_view name) {
-  return name.substr(0, 4) == "GC3_" &&
-         std::find(std::begin(buildOptions), std::end(buildOptions), name) == std::end(buildOptions);
+  const auto lists = [&](const auto &names) { return std::ranges::find(names, name) != std::end(names); };
+  return name.substr(0, 4) == "GC3_" && !lists(buildOptions) && !lists(launchVariables);
 }
 
 Settings readProcess() {

@@ -33,6 +33,7 @@ enum class Setting : uint8_t {
   AllowUnproven,
   TunerTable,
   TunerTimes,
+  Secret,
   NcclGraphMixing, ///< this and the next one are settings of NCCL, which gc3 reads, too
   NcclInterfaces,
 };
@@ -89,8 +90,13 @@ public:
   /// Returns the value of a setting; empty if the setting is not set.
   const std::string &text(Setting setting) const { return values[static_cast<size_t>(setting)]; }
   bool isSet(Setting setting) const { return !text(setting).empty(); }
+  /// Returns what logs show as the value of a setting.
+  std::string shown(Setting setting) const {
+    return isSet(setting) && setting == Setting::Secret ? "(hidden)" : text(setting);
+  }
 
-  /// Returns the names of variables that begin with GC3_ and are neither settings nor options of the build.
+  /// Returns the names of variables that begin with GC3_ and are no settings, options of the build or
+  /// variables of a launch.
   const std::vector<std::string> &unknownNames() const { return unknown; }
 
   /// Returns true if GC3_DEBUG is INFO or TRACE, ignoring case.

@@ -37,6 +37,7 @@ struct Options {
   std::string traceName{}; ///< name of the trace files of ranks that have a GPU each (trace/RankFiles.h); empty: none
   core::ChoiceOptions choice{}; ///< the application's choice of programs
   core::TuneOptions tune{};     ///< online selection
+  std::string secret{};         ///< of all ranks, for connections over TCP; empty: none
   std::string interfaces{};     ///< the network interfaces for the times of online selection; empty: all
   bool fallsBack = false;       ///< NCCL runs the calls that no program runs
   core::Outcome problem{};      ///< the first error in the choices, or Success

@@ -121,6 +121,7 @@ Options optionsOf(const gc3GpuConfig_t &config, const Settings &settings) {
         core::isOne(settings, Setting::Direct, true).moveTo(options.direct),
         core::isOne(settings, Setting::Switch, false).moveTo(options.overSwitch),
         core::tuneOptions(settings, config.tune, config.tuneBudget, config.tuneFile).moveTo(options.tune),
+        core::secret(settings).moveTo(options.secret),
         core::timeoutMs(settings, config.timeoutMs).moveTo(options.timeoutMs),
         core::allowUnproven(settings, options.allowUnproven).moveTo(options.allowUnproven)})
     if (options.problem.ok())

@@ -93,18 +93,27 @@ core::Result<Service::Gathered> Service::gather(std::span<const uint8_t> own, co
 
 /// Returns the error of a gather that has not ended in time.
 Outcome Service::explain(const Wait &wait, uint64_t round) {
-  (void)inbox.takeAnswer();
-  asio::post(*context, [this, round] {
-    if (rank == 0)
-      inbox.putAnswer(describeMissing(round));
-    else if (channels[0])
-      channels[0]->send(makeSendable({Message::Kind::Question, rank, round, {}}));
-  });
-  (void)inbox.wait(Wait({longestAnswer, {}}), [this] { return inbox.hasAnswer() || losses.any(); });
+  std::optional<std::string> answer;
+  if (rank == 0) {
+    answer = ask([this, round] { inbox.putAnswer(describeMissing(round)); });
+  } else {
+    answer = ask([this, round] { channels[0]->send(makeSendable({Message::Kind::Question, rank, round, {}})); });
+    if (!answer)
+      answer = ask([this] { inbox.putAnswer("rank 0 does not answer" + stoppedDetail(0)); });
+  }
   if (const Loss *loss = losses.any())
     return {gc3RemoteError, describe(*loss)};
   return {gc3Timeout, "after " + std::to_string(wait.limits.timeout.count()) + " ms, " +
-                          inbox.takeAnswer().value_or("rank 0 does not answer")};
+                          answer.value_or("the thread of this rank's connections does not answer")};
+}
+
+/// Calls a function that makes an answer on the service's thread. Returns the answer; nothing if it does not come in
+/// time, or a rank is lost.
+std::optional<std::string> Service::ask(std::function<void()> question) {
+  (void)inbox.takeAnswer();
+  asio::post(*context, std::move(question));
+  (void)inbox.wait(Wait({longestAnswer, {}}), [this] { return inbox.hasAnswer() || losses.any(); });
+  return inbox.takeAnswer();
 }
 
 void Service::report(const Outcome &error) {
@@ -155,7 +164,8 @@ void Service::contribute(Message data) {
   awaited = data.round;
   if (rank != 0)
     return channels[0]->send(makeSendable(data));
-  noteIdentity(0, data.bytes);
+  if (data.round == 0)
+    noteIdentity(0, data.bytes);
   center.add(0, data.round, std::move(data.bytes));
   publish();
 }
@@ -216,11 +226,8 @@ bool Service::handleOfRank0(Message &message) {
   if (message.kind != Message::Kind::Gathered || awaited != message.round)
     return false;
   std::optional<Gathered> result = readGathered(message.bytes, ranks);
-  if (!result)
+  if (!result || (message.round == 0 && !noteIdentities(*result)))
     return false;
-  for (uint32_t other = 0; message.round == 0 && other < ranks; ++other)
-    if (!noteIdentity(other, (*result)[other]))
-      return false;
   awaited.reset();
   inbox.put(std::move(*result));
   return true;
@@ -228,9 +235,18 @@ bool Service::handleOfRank0(Message &message) {
 
 /// The first gather exchanges the identities. Returns false if the bytes are no identity.
 bool Service::noteIdentity(uint32_t of, net::Bytes bytes) {
-  if (!identities[of])
-    identities[of] = readIdentity(bytes);
+  identities[of] = readIdentity(bytes);
   return identities[of].has_value();
+}
+
+bool Service::noteIdentities(const Gathered &gathered) {
+  std::vector<std::optional<Identity>> all;
+  for (const std::vector<uint8_t> &bytes : gathered)
+    all.push_back(readIdentity(bytes));
+  if (!std::ranges::all_of(all, [](const auto &each) { return each.has_value(); }))
+    return false;
+  identities = std::move(all);
+  return true;
 }
 
 void Service::handleEnd(uint32_t other, Channel::End end, const std::string &text) {
@@ -276,18 +292,24 @@ std::string Service::describeMissing(uint64_t round) const {
     if (!center.isMissing(other))
       continue;
     missing.add(other);
-    std::string detail = reception->remarkOn(other);
-    const std::optional<Identity> &identity = identities[other];
-    if (identity && identities[0] && shareHost(*identities[0], *identity) &&
-        stateOfProcess(identity->process) == ProcessState::Stopped)
-      detail = describe(*identity) + " is stopped";
-    if (!detail.empty() && missing.size() <= 16)
-      details += "; " + detail;
+    if (missing.size() > 16)
+      continue;
+    if (const std::string remark = reception->remarkOn(other); !remark.empty())
+      details += "; " + remark;
+    details += stoppedDetail(other);
   }
   if (missing.size() == 0)
     return "the result of a gather is on its way";
   const std::string has = missing.size() == 1 ? " has not " : " have not ";
   return missing.str() + has + (round == 0 ? "joined" : "taken part in a gather") + details;
+}
+
+/// Returns a text if the rank's process is on this host and stopped, else nothing.
+std::string Service::stoppedDetail(uint32_t of) const {
+  const std::optional<Identity> &own = identities[rank], &other = identities[of];
+  const bool isStopped =
+      own && other && shareHost(*own, *other) && stateOfProcess(other->process) == ProcessState::Stopped;
+  return isStopped ? "; " + describe(*other) + " is stopped" : "";
 }
 
 /// Ends the connections in order.

@@ -12,6 +12,7 @@
 
 #include <asio/steady_timer.hpp>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 #include <thread>
@@ -48,6 +49,7 @@ public:
 
 private:
   core::Outcome explain(const Wait &wait, uint64_t round);
+  std::optional<std::string> ask(std::function<void()> question);
   bool haveOthersLeft() const;
 
   void run() noexcept;
@@ -57,12 +59,14 @@ private:
   bool handleOfRank(uint32_t other, Message &message);
   bool handleOfRank0(Message &message);
   bool noteIdentity(uint32_t of, net::Bytes bytes);
+  bool noteIdentities(const Gathered &gathered);
   void handleEnd(uint32_t other, Channel::End end, const std::string &text);
   void lose(Loss loss);
   void spread(const Loss &loss);
   void sendToAll(const Message &message);
   std::string describeMissing(uint64_t round) const;
   std::string describeRank(uint32_t of) const;
+  std::string stoppedDetail(uint32_t of) const;
   void finish();
   void stopIfFinished();
 

@@ -76,7 +76,7 @@ Outcome Exchanger::Parts::connect(const Identity &own, const Endpoint &hub, Cloc
                                   const CheckInterruption &checkInterruption) {
   if (own.rank == 0)
     return acceptAll(own, deadline, checkInterruption);
-  Dial dial(targetsOf(hub, own.host), Key(hub.token, {}), own.rank, own.ranks);
+  Dial dial(targetsOf(hub, own.host), Key(hub.token, own.secret), own.rank, own.ranks);
   Outcome outcome = dial.connect(deadline, checkInterruption);
   if (outcome.ok())
     station.add(0, dial.moveSocket(station.socketContext()));
@@ -89,7 +89,7 @@ Outcome Exchanger::Parts::connect(const Identity &own, const Endpoint &hub, Cloc
 Outcome Exchanger::Parts::acceptAll(const Identity &own, Clock::time_point deadline,
                                     const CheckInterruption &checkInterruption) {
   Reception &reception = door->reception;
-  reception.start(Key(token, {}), own.ranks, [this](uint32_t rank, Tcp::socket socket) {
+  reception.start(Key(token, own.secret), own.ranks, [this](uint32_t rank, Tcp::socket socket) {
     station.add(rank, moveTo(station.socketContext(), socket));
   });
   Outcome outcome = runUntil(

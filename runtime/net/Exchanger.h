@@ -17,8 +17,8 @@
 //     if an exchange begins: exchanger.begin(its message)
 //   exchanger.stop();
 //
-// Connections that don't know the token of the endpoint are dropped. The channel has no encryption: it protects against
-// mistakes and other programs, not against a program that reads the network.
+// Connections that do not prove the token of the endpoint and the secret are dropped. The channel has no encryption,
+// and no protection against a program that changes what the network carries.
 #pragma once
 
 #include "core/Result.h"
@@ -38,7 +38,8 @@ class Exchanger {
 public:
   struct Identity {
     uint32_t rank = 0, ranks = 1;
-    uint64_t host = 0; ///< number that identifies the machine; 0: unknown
+    uint64_t host = 0;    ///< number that identifies the machine; 0: unknown
+    std::string secret{}; ///< of all ranks (GC3_SECRET); empty: none
   };
   /// Fills in the times of a message's calls, `message.call - message.count` to `message.call - 1`, that are known.
   /// Returns whether all are known. Runs on the exchanger's thread, also several times for a message.

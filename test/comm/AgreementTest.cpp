@@ -38,6 +38,7 @@ Sample sampleOf(Setting setting) {
   case Setting::TimeoutMs: return {"0", "100"};
   case Setting::Trace: return {"a.json", "b.json"};
   case Setting::AllowUnproven: return {"0", "1"};
+  case Setting::Secret: return {"a secret of users", "another secret of users"};
   case Setting::NcclGraphMixing: return {"0", "1"};
   case Setting::NcclInterfaces: return {"eth0", "eth1"};
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks join, gather, leave and fail. Each rank is a thread.
 #include "Members.h"
+#include "core/Proofs.h"
 
 using namespace gc3;
 using namespace gc3::job;
@@ -211,6 +212,14 @@ TEST(Assembly, RanksWithOtherSecretsDoNotJoin) {
   EXPECT_NE(outcome.text.find("127.0.0.1 (rank 0 has another GC3_SECRET)"), std::string::npos) << outcome.text;
   EXPECT_EQ(leading.get().outcome().text,
             "after 1000 ms, rank 1 has not joined; a process that says it is rank 1 has another GC3_SECRET");
+}
+
+TEST(Assembly, AShortSecretIsAnError) {
+  const auto secretOf = [](const char *entry) { return core::secret(core::Settings::read({&entry, 1})); };
+  EXPECT_EQ(secretOf("GC3_SECRET=0123456789abcde").outcome().text,
+            "GC3_SECRET has 15 characters; it can be a text of at least 16 characters");
+  EXPECT_EQ(*secretOf("GC3_SECRET=0123456789abcdef"), "0123456789abcdef");
+  EXPECT_EQ(*secretOf("GC3_SECRET="), "");
 }
 
 TEST(Assembly, RanksWithOneSecretJoin) {

@@ -128,6 +128,17 @@ TEST(Strangers, ARankWithAnotherCountOfRanksIsRefused) {
             "reach a port of rank 0's machine; a process that says it is rank 2 expects 4 ranks, not 3");
 }
 
+TEST(Strangers, ARankWithAnotherSecretIsRefused) {
+  Exchanger rank0({0, 2, 1, "a secret"}), other({1, 2, 1, "b secret"});
+  const Endpoint endpoint = *rank0.listen("");
+  std::future<core::Outcome> accepting =
+      std::async(std::launch::async, [&] { return connectFor(rank0, {}, 4 * shortTime); });
+  EXPECT_NE(connectFor(other, endpoint, shortTime).text.find("(rank 0 has another GC3_SECRET)"), std::string::npos);
+  EXPECT_EQ(accepting.get().text, "online selection: rank 1 did not connect to rank 0 in time; check that their "
+                                  "machines reach a port of rank 0's machine; a process that says it is rank 1 has "
+                                  "another GC3_SECRET");
+}
+
 TEST(Strangers, AProgramThatIsNotRank0IsNotTaken) {
   asio::io_context context;
   Tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});

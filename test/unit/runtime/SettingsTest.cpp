@@ -91,7 +91,8 @@ TEST(Settings, LinesHaveEachValueAndItsOrigin) {
     const std::string name(info.name);
     const std::vector<std::string> lines = core::settingLines(settingsOf({{name, "x y"}}));
     ASSERT_EQ(lines.size(), 2u);
-    EXPECT_EQ(lines[0], "setting " + name + "=x y (environment)");
+    const std::string value = info.setting == Setting::Secret ? "(hidden)" : "x y";
+    EXPECT_EQ(lines[0], "setting " + name + "=" + value + " (environment)");
     EXPECT_EQ(lines[1].rfind("settings by default: ", 0), 0u);
     for (const SettingInfo &other : core::settingTable) {
       const std::string text = std::string(other.name) + " (" + std::string(other.byDefault) + ")";
@@ -103,6 +104,7 @@ TEST(Settings, LinesHaveEachValueAndItsOrigin) {
 TEST(Settings, UnknownVariables) {
   const Settings settings = settingsOf({{"GC3_BUNDLE", ""},
                                         {"GC3_CUDA_ARCHITECTURES", "90"},
+                                        {"GC3_LOCAL_RANK", "1"},
                                         {"GC3_SLOTS", "4"},
                                         {"gc3_slots", "4"},
                                         {"MY_GC3_SLOTS", "4"},
@@ -152,6 +154,11 @@ TEST(Settings, TheTableHasEachSettingWithItsValue) {
   EXPECT_NE(text.find("GC3_ALLOW_UNPROVEN\n  value      0\n  origin     default\n"), std::string::npos) << text;
   const auto lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
   EXPECT_EQ(lines, 9 * core::settingCount);
+}
+
+TEST(Settings, TheSecretIsHidden) {
+  const std::string text = core::settingsTable(settingsOf({{"GC3_SECRET", "0123456789abcdef"}}));
+  EXPECT_NE(text.find("GC3_SECRET\n  value      (hidden)\n  origin     environment\n"), std::string::npos) << text;
 }
 
 TEST(Settings, ErrorsNameTheRange) {
