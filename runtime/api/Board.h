@@ -8,6 +8,7 @@
 #include "api/OnlineCalls.h"
 #include "api/RequestRecord.h"
 #include "host/Memory.h"
+#include "host/Parking.h"
 #include "host/Staging.h"
 
 #include <array>
@@ -42,6 +43,8 @@ public:
         ranks(rankCount) {}
 
   std::atomic<TimeoutState> &timeoutState() { return head.timeoutState; }
+  /// For threads that wait for other ranks.
+  host::Parking &waiting() { return head.waiting; }
 
   /// Indexed by the parity of the call's number. A rank announces call n + 2 only after it has seen all ranks in call
   /// n + 1. By then, all ranks have read its announcement of call n.
@@ -67,6 +70,7 @@ public:
 private:
   struct alignas(host::linePair) Head {
     std::atomic<TimeoutState> timeoutState;
+    alignas(host::linePair) host::Parking waiting;
   };
   struct alignas(host::linePair) Place {
     std::array<Announcement, 2> announcements;

@@ -24,9 +24,11 @@ using host::Sharing;
 
 namespace {
 /// A rank that waits for its peers first polls without pauses, because the peers usually arrive before a pause would
-/// end. Then it polls with pauses. Finally it sleeps, and each sleep is longer than the previous one.
+/// end. Then it polls with pauses, or yields its processor if threads share processors. Finally it sleeps, and each sleep
+/// is longer than the previous one.
 constexpr unsigned pollsBeforePause = 100;
 constexpr unsigned pollsBeforeSleep = 4000;
+constexpr std::chrono::milliseconds longestYields{1};
 constexpr std::chrono::microseconds shortestSleep{50};
 constexpr std::chrono::microseconds longestSleep{10000};
 
@@ -89,7 +91,7 @@ HostBackend::Arrival HostBackend::arrive(std::span<const RankRequest> parts) {
       inFlight.begin();
     announce(part);
   }
-  waiting.wake();
+  board.waiting().wake();
   arrival.number = states[parts[0].rank].number;
   uint32_t next = 0;
   arrival.last = board.haveAllArrived(arrival.number, next);
@@ -208,25 +210,37 @@ void HostBackend::noteAgreed(RankState &state, uint64_t number, PreparedCall *ca
       entry.uses = 0;
 }
 
+/// Polls for a short time. Returns whether all ranks have arrived, like Board::haveAllArrived.
+bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) const {
+  for (unsigned polls = 0; polls < (isCrowded ? pollsBeforePause : pollsBeforeSleep); ++polls) {
+    if (board.haveAllArrived(number, next))
+      return true;
+    if (polls > pollsBeforePause)
+      host::pauseSpin();
+  }
+  if (!isCrowded)
+    return false;
+  using Clock = std::chrono::steady_clock;
+  for (const auto end = Clock::now() + longestYields; Clock::now() < end; std::this_thread::yield())
+    if (board.haveAllArrived(number, next))
+      return true;
+  return false;
+}
+
 /// Waits until all ranks have arrived in call `number`. `own` is the number of ranks that this thread runs. Returns an
 /// error if the call has timed out.
 Outcome HostBackend::await(uint64_t number, size_t own) {
-  uint32_t next = 0;
-  const bool crowded = host::crowded(site.ranks(), own);
-  for (unsigned polls = 0; polls < pollsBeforeSleep; ++polls) {
-    if (board.haveAllArrived(number, next))
-      return {};
-    if (polls > pollsBeforePause)
-      crowded ? std::this_thread::yield() : host::pauseSpin();
-  }
   using Clock = std::chrono::steady_clock;
+  uint32_t next = 0;
+  if (pollForAll(number, next, host::crowded(site.ranks(), own)))
+    return {};
   const auto timeout = std::chrono::milliseconds(options.timeoutMs);
   auto deadline = Clock::now() + timeout;
   auto over = [&] {
     return board.haveAllArrived(number, next) || board.timeoutState().load(std::memory_order_acquire) != TimeoutState::None;
   };
   for (auto sleep = shortestSleep;; sleep = std::min(2 * sleep, longestSleep)) {
-    waiting.sleepUntil(std::min(deadline, Clock::now() + sleep), over);
+    board.waiting().sleepUntil(std::min(deadline, Clock::now() + sleep), over);
     if (board.haveAllArrived(number, next))
       return {};
     if (Outcome outcome = findLoss(number); !outcome.ok())
@@ -276,7 +290,7 @@ Outcome HostBackend::endByTimeout(uint64_t number) {
   agreedCall = {number, outcome};
   failure = {gc3Timeout, "an earlier call timed out; destroy the communicators and create new ones"};
   hasFailed.store(true, std::memory_order_release);
-  waiting.wake();
+  board.waiting().wake();
   return outcome;
 }
 
@@ -332,7 +346,7 @@ Outcome HostBackend::fail(const Outcome &outcome) {
     hasFailed.store(true, std::memory_order_release);
   }
   others->reportFailure(outcome);
-  waiting.wake();
+  board.waiting().wake();
   return outcome;
 }
 

@@ -94,6 +94,7 @@ private:
   host::PreparedCall *findRecent(RankState &state, const core::Request &request) const;
   host::PreparedCall *decide(RankState &state, const core::Request &request);
   void dropRetired(RecentCalls &recent) const;
+  bool pollForAll(uint64_t number, uint32_t &next, bool isCrowded) const;
   core::Outcome await(uint64_t number, size_t own);
   core::Outcome timeOut(uint64_t number, bool due);
   core::Outcome endByTimeout(uint64_t number);
@@ -120,7 +121,6 @@ private:
   Board board;
   std::unique_ptr<RankState[]> states; ///< by rank
   InFlight inFlight;                   ///< the first rank of this process begins and ends its calls
-  host::Parking waiting;               ///< for threads that wait for other ranks
   std::atomic<bool> hasFailed{false};  ///< `failure` is set
   std::atomic<uint32_t> rest;          ///< ranks of this process that have not been destroyed
   host::WorkerPool pool;

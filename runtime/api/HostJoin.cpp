@@ -4,6 +4,7 @@
 #include "api/HostInfo.h"
 #include "api/Meeting.h"
 #include "api/Processes.h"
+#include "core/Log.h"
 
 #include <algorithm>
 #include <exception>

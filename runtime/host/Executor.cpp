@@ -13,20 +13,23 @@ using namespace core;
 
 namespace {
 
-/// Numbers of sweeps without progress after which a worker pauses between sweeps, sweeps the other workers' ranks,
-/// yields its time slice, and checks for a deadlock. The first three are smaller if there are more threads than
-/// processors, because a spinning thread can then delay the thread that would make progress.
+/// Numbers of sweeps without progress after which a worker pauses between sweeps, sweeps the other workers' ranks, and
+/// yields its processor. They are smaller if there are more threads than processors, because a spinning thread can then
+/// delay the thread that would make progress.
 struct IdleLimits {
-  uint32_t pause, sweepOthers, yield, diagnose;
+  uint32_t pause, sweepOthers, yield;
 };
-constexpr IdleLimits singleThread{0, UINT32_MAX, 0, 0}, enoughProcessors{100, 1000, 2000, 4000},
-    fewProcessors{0, 4, 8, 4000};
-/// If there are several threads, a worker without work sleeps after each check for a deadlock. Each sleep takes twice
+constexpr IdleLimits enoughProcessors{100, 1000, 2000}, fewProcessors{0, 4, 8};
+/// After yielding for this time, a worker checks for a deadlock and sleeps between sweeps, until it makes progress. The
+/// limit is a time, because one yield can take milliseconds if other programs use the processors. Each sleep takes twice
 /// as long as the one before, up to `longestSleep`.
+constexpr std::chrono::milliseconds longestYields{1};
 constexpr std::chrono::microseconds shortestSleep{20};
 constexpr std::chrono::microseconds longestSleep{1000};
 
 class Work final : public Task {
+  using Clock = std::chrono::steady_clock;
+
 public:
   Work(PreparedCall &prepared, uint64_t callNumber, Sharing allowed, std::span<const RankRequest> ownParts,
        uint32_t workerCount)
@@ -34,29 +37,15 @@ public:
         limits(chooseLimits()) {}
 
   void work(uint32_t worker) override {
-    std::chrono::microseconds sleep = shortestSleep;
-    PreparedCall::Patience patience;
+    Idleness idleness;
     uint32_t firstUnfinished = 0;
-    for (uint32_t idle = 0; !call.stopped() && !finished(firstUnfinished);) {
-      if (sweepOwn(worker) || (idle >= limits.sweepOthers && sweepAll())) {
-        idle = 0;
-        sleep = shortestSleep;
-        patience = {};
-        continue;
-      }
-      if (idle >= limits.diagnose) {
-        call.diagnose(number, sharing, patience);
-        idle = limits.yield;
-        if (!isAlone()) {
-          call.idleThreads.sleepUntil(std::chrono::steady_clock::now() + sleep,
-                                      [&] { return call.stopped() || finished(firstUnfinished); });
-          sleep = std::min(2 * sleep, longestSleep);
-        }
-      }
-      if (++idle >= limits.yield)
-        std::this_thread::yield();
-      else if (idle >= limits.pause)
-        pauseSpin();
+    while (!call.stopped() && !finished(firstUnfinished)) {
+      if (sweepOwn(worker) || (idleness.sweeps >= limits.sweepOthers && sweepAll()))
+        idleness = {};
+      else if (isAlone())
+        call.diagnose(number, sharing, idleness.patience);
+      else
+        rest(idleness, firstUnfinished);
     }
   }
 
@@ -64,9 +53,31 @@ private:
   bool runsAll() const { return own.size() == call.site().ranks(); }
   bool isAlone() const { return runsAll() && workers == 1; }
 
+  /// How long a worker has made no progress.
+  struct Idleness {
+    uint32_t sweeps = 0;
+    Clock::time_point sleepsFrom; ///< only if the worker has yielded
+    std::chrono::microseconds sleep = shortestSleep;
+    PreparedCall::Patience patience;
+  };
+  /// Lets other threads run after a sweep without progress.
+  void rest(Idleness &idleness, uint32_t &firstUnfinished) {
+    if (++idleness.sweeps < limits.yield) {
+      if (idleness.sweeps >= limits.pause)
+        pauseSpin();
+      return;
+    }
+    const Clock::time_point now = Clock::now();
+    if (idleness.sweeps == limits.yield)
+      idleness.sleepsFrom = now + longestYields;
+    if (now < idleness.sleepsFrom)
+      return std::this_thread::yield();
+    call.diagnose(number, sharing, idleness.patience);
+    call.idleThreads.sleepUntil(now + idleness.sleep, [&] { return call.stopped() || finished(firstUnfinished); });
+    idleness.sleep = std::min(2 * idleness.sleep, longestSleep);
+  }
+
   IdleLimits chooseLimits() const {
-    if (isAlone())
-      return singleThread;
     bool hasFewProcessors = runsAll() ? workers > machineThreads() : crowded(call.site().ranks(), own.size());
     return hasFewProcessors ? fewProcessors : enoughProcessors;
   }

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host communicators across real processes, over the C API. A test forks the ranks' processes before it starts any
+// thread. Each child ends with the number of its failures.
+#include "Programs.h"
+
+#include "gc3.h"
+
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace gc3::test;
+
+namespace {
+
+/// The view that a rank's thread has of its communicator. After an abort, the communicator is null.
+struct Member {
+  int rank = 0, ranks = 0;
+  gc3Comm_t comm = nullptr;
+};
+
+/// Passes the unique id from rank 0's process to the others, through a pipe.
+class IdPipe {
+public:
+  IdPipe() { EXPECT_EQ(::pipe(ends), 0); }
+  ~IdPipe() { ::close(ends[0]), ::close(ends[1]); }
+  void send(const gc3UniqueId_t &id, int times) const {
+    for (int i = 0; i < times; ++i)
+      EXPECT_EQ(::write(ends[1], &id, sizeof id), static_cast<ssize_t>(sizeof id));
+  }
+  gc3UniqueId_t receive() const {
+    gc3UniqueId_t id{};
+    EXPECT_EQ(::read(ends[0], &id, sizeof id), static_cast<ssize_t>(sizeof id)); // less than PIPE_BUF: atomic
+    return id;
+  }
+
+private:
+  int ends[2] = {-1, -1};
+};
+
+struct Job {
+  std::vector<ProgramSpec> programs;
+  int processes = 2, ranksPerProcess = 1;
+  gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
+};
+
+/// Joins the ranks of one process in a group, and calls body(rank) on a thread for each.
+void runProcess(const Job &job, int process, const IdPipe &pipe, const std::function<void(Member &)> &body) {
+  const int own = job.ranksPerProcess, ranks = job.processes * own;
+  const std::string bytes = buildBundle(job.programs);
+  gc3Bundle_t bundle = nullptr;
+  ASSERT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success) << gc3GetLastError(nullptr);
+  gc3UniqueId_t id;
+  if (process == 0) {
+    ASSERT_EQ(gc3GetUniqueId(&id), gc3Success) << gc3GetLastError(nullptr);
+    pipe.send(id, job.processes - 1);
+  } else {
+    id = pipe.receive();
+  }
+  std::vector<gc3Comm_t> comms(static_cast<size_t>(own));
+  ASSERT_EQ(gc3GroupStart(), gc3Success);
+  for (int i = 0; i < own; ++i)
+    ASSERT_EQ(gc3HostCommInitRank(&comms[static_cast<size_t>(i)], ranks, id, process * own + i, bundle, &job.config),
+              gc3Success);
+  ASSERT_EQ(gc3GroupEnd(), gc3Success) << gc3GetLastError(nullptr);
+  EXPECT_EQ(gc3BundleFree(bundle), gc3Success);
+  std::vector<Member> members;
+  for (int i = 0; i < own; ++i)
+    members.push_back({process * own + i, ranks, comms[static_cast<size_t>(i)]});
+  std::vector<std::thread> threads;
+  for (Member &member : members)
+    threads.emplace_back([&] { body(member); });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const Member &member : members)
+    EXPECT_EQ(gc3CommDestroy(member.comm), gc3Success);
+}
+
+using Body = std::function<void(Member &)>;
+
+/// Forks a process. It ends with status 0 if the test has no failure there.
+pid_t start(const std::function<void()> &main) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    main();
+    ::_exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  return child;
+}
+
+/// Starts all processes. Returns their ids.
+std::vector<pid_t> startAll(const Job &job, const IdPipe &pipe, const Body &body) {
+  std::vector<pid_t> children;
+  for (int process = 0; process < job.processes; ++process)
+    children.push_back(start([&] { runProcess(job, process, pipe, body); }));
+  return children;
+}
+
+int waitFor(pid_t child) {
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return status;
+}
+
+/// Runs body(rank) on all ranks of all processes, and expects no failure.
+void runAll(const Job &job, const Body &body) {
+  const IdPipe pipe;
+  for (const pid_t child : startAll(job, pipe, body))
+    EXPECT_EQ(waitFor(child), 0);
+}
+
+float inputOf(int rank, size_t element, int round) {
+  return static_cast<float>(static_cast<size_t>(rank + 1) * (element % 7 + 1) + static_cast<size_t>(round));
+}
+
+/// Makes an AllReduce. Returns its result. Wrong sums are failures of the test.
+gc3Result_t sum(const Member &self, size_t count, int round) {
+  std::vector<float> data(count);
+  for (size_t i = 0; i < count; ++i)
+    data[i] = inputOf(self.rank, i, round);
+  const gc3Result_t result = gc3AllReduce(data.data(), data.data(), count, gc3Float32, gc3Sum, self.comm, nullptr);
+  if (result != gc3Success)
+    return result;
+  size_t wrong = 0;
+  for (size_t i = 0; i < count; ++i) {
+    float expected = 0;
+    for (int r = 0; r < self.ranks; ++r)
+      expected += inputOf(r, i, round);
+    wrong += data[i] != expected;
+  }
+  EXPECT_EQ(wrong, 0u) << "rank " << self.rank << ", round " << round << ", " << count << " elements";
+  return result;
+}
+
+void expectSums(const Member &self, size_t count, int rounds) {
+  for (int round = 0; round < rounds; ++round)
+    ASSERT_EQ(sum(self, count, round), gc3Success) << gc3GetLastError(self.comm);
+}
+
+} // namespace
+
+TEST(Processes, ComputeSums) {
+  for (const auto &[processes, own] : {std::pair{2, 1}, {4, 1}, {2, 2}, {1, 2}})
+    runAll({{ringAllReduce(static_cast<uint32_t>(processes * own), true)}, processes, own}, [](Member &self) {
+      for (const size_t count : {1, 1000, 300000})
+        expectSums(self, count, 5);
+    });
+}
+
+TEST(Processes, HaveSeveralCommunicators) {
+  const IdPipe first, second;
+  const Job job{{ringAllReduce(2, true)}, 2, 1};
+  std::vector<pid_t> children;
+  for (int process = 0; process < 2; ++process)
+    children.push_back(start([&] {
+      runProcess(job, process, first, [&](Member &outer) {
+        expectSums(outer, 100, 2);
+        runProcess(job, process, second, [&](Member &inner) {
+          expectSums(inner, 1000, 3);
+          expectSums(outer, 1000, 3);
+        });
+        expectSums(outer, 100, 2);
+      });
+    }));
+  for (const pid_t child : children)
+    EXPECT_EQ(waitFor(child), 0);
+}
+
+TEST(Processes, NameAKilledProcess) {
+  runAll({{ringAllReduce(3, true)}, 3, 1}, [](Member &self) {
+    expectSums(self, 1000, 3);
+    if (self.rank == 1)
+      ::_exit(0); // without gc3CommDestroy
+    EXPECT_EQ(sum(self, 1000, 3), gc3RemoteError);
+    EXPECT_EQ(std::string(gc3GetLastError(self.comm)).rfind("rank 1, whose process ", 0), 0u) << gc3GetLastError(self.comm);
+    EXPECT_EQ(sum(self, 1000, 3), gc3RemoteError);
+  });
+}
+
+TEST(Processes, NameARankThatHasLeft) {
+  runAll({{ringAllReduce(2, true)}, 2, 1}, [](Member &self) {
+    expectSums(self, 1000, 3);
+    if (self.rank == 1)
+      return;
+    EXPECT_EQ(sum(self, 1000, 3), gc3RemoteError);
+    EXPECT_STREQ(gc3GetLastError(self.comm),
+                 "rank 1, which has left; 1 of 2 ranks wait in a call that these ranks have not made: 1");
+  });
+}
+
+TEST(Processes, NameAnAbortedRank) {
+  runAll({{ringAllReduce(2, true)}, 2, 1}, [](Member &self) {
+    expectSums(self, 1000, 3);
+    if (self.rank == 1) {
+      EXPECT_EQ(gc3CommAbort(self.comm), gc3Success);
+      self.comm = nullptr;
+      return;
+    }
+    EXPECT_EQ(sum(self, 1000, 3), gc3RemoteError);
+    EXPECT_STREQ(gc3GetLastError(self.comm), "rank 1, which has failed: the rank was aborted; 1 of 2 ranks wait in a call "
+                                             "that these ranks have not made: 1");
+  });
+}
