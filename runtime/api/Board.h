@@ -21,8 +21,9 @@ namespace gc3::api {
 struct alignas(host::linePair) Announcement {
   std::atomic<uint64_t> number;
   uint64_t call;         ///< id of the prepared call that the rank has entered; 0: the ranks must agree on a call
-  uint64_t send, recv;   ///< addresses of the buffers in the rank's process
   host::Sharing sharing; ///< see host::PreparedCall::sharing
+  core::Placement placement;
+  uint64_t send, recv, scratch, staged; ///< addresses in the rank's process: its buffers, host::PreparedCall::Addresses
   OnlineCalls::TimedCall timed; ///< only with online selection
   alignas(host::linePair) RequestRecord request; ///< only if `call` is 0
 };

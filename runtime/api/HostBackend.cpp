@@ -113,19 +113,35 @@ void HostBackend::announce(const RankRequest &part) {
   state.request = &part.request;
   // Other ranks may read this cache line, so fields are written only if they change.
   assignIfChanged(announcement.call, call ? call->id() : 0);
-  assignIfChanged(announcement.send, reinterpret_cast<uint64_t>(part.request.send));
-  assignIfChanged(announcement.recv, reinterpret_cast<uint64_t>(part.request.recv));
   assignIfChanged(announcement.sharing, call ? call->sharing(part.rank, placement) : Sharing::None);
   if (online) {
     assignIfChanged(announcement.timed, state.timed);
     if (state.isTimed)
       state.timed = {number, std::numeric_limits<float>::quiet_NaN(), placement != core::Placement::Apart, false};
   }
+  if (!site.isWhole())
+    describe(part, placement, announcement);
   if (call)
     call->enter(part.rank, number, part.request, placement);
-  else if (!site.isWhole())
-    announcement.request.write(part.request);
   announcement.number.store(number, std::memory_order_release);
+}
+
+/// Announces what other processes must know of a rank's call.
+void HostBackend::describe(const RankRequest &part, core::Placement placement, Announcement &announcement) const {
+  const auto assign = [](uint64_t &place, const void *address) {
+    assignIfChanged(place, reinterpret_cast<uint64_t>(address));
+  };
+  assign(announcement.send, part.request.send);
+  assign(announcement.recv, part.request.recv);
+  const PreparedCall *const call = states[part.rank].call;
+  if (!call)
+    return announcement.request.write(part.request);
+  if (announcement.sharing == Sharing::None)
+    return;
+  const PreparedCall::Addresses addresses = call->addressesOf(part.rank, placement);
+  assign(announcement.scratch, addresses.scratch);
+  assign(announcement.staged, addresses.staged);
+  assignIfChanged(announcement.placement, placement);
 }
 
 /// Returns the prepared call for a request. Returns null if there is none, if it has stopped, or if it lacks memory for
@@ -365,6 +381,24 @@ std::optional<Entered> HostBackend::findAgreed(const Arrival &arrival) const {
   return Entered{call, sharing};
 }
 
+/// Tells a prepared call that all ranks have announced where the ranks of other processes have their buffers.
+void HostBackend::meetOthers(PreparedCall &call, uint64_t number, Sharing sharing) {
+  std::lock_guard lock(meeting);
+  if (std::exchange(metNumber, number) == number)
+    return;
+  for (uint32_t r = 0; r < site.ranks(); ++r) {
+    if (site.owns(r))
+      continue;
+    const Announcement &announcement = board.announcement(r, number);
+    core::Request request = call.request();
+    request.send = reinterpret_cast<const void *>(announcement.send);
+    request.recv = reinterpret_cast<void *>(announcement.recv);
+    call.meet(r, announcement.placement, request,
+              {reinterpret_cast<std::byte *>(announcement.scratch), reinterpret_cast<std::byte *>(announcement.staged)},
+              sharing);
+  }
+}
+
 /// Prepares call `number` for all ranks. If another thread has done so, returns its result. All ranks must have
 /// arrived. Each rank calls this function before it begins its next call.
 core::Result<Entered> HostBackend::agree(uint64_t number) {
@@ -451,6 +485,8 @@ Outcome HostBackend::run(const Arrival &arrival) {
       noteAgreed(states[part.rank], arrival.number, entered->call);
   }
   PreparedCall &call = *entered->call;
+  if (!site.isWhole() && entered->sharing != Sharing::None)
+    meetOthers(call, arrival.number, entered->sharing);
   uint32_t helpers = arrival.parts.size() == site.ownRanks().size() ? table.helpers(call) : 0;
   workOn(call, arrival.number, entered->sharing, arrival.parts, pool, helpers);
   for (const RankRequest &part : arrival.parts)

@@ -90,6 +90,7 @@ private:
   };
 
   void announce(const core::RankRequest &part);
+  void describe(const core::RankRequest &part, core::Placement placement, Announcement &announcement) const;
   host::PreparedCall *findPrepared(RankState &state, const core::RankRequest &part, core::Placement &placement);
   host::PreparedCall *findRecent(RankState &state, const core::Request &request) const;
   host::PreparedCall *decide(RankState &state, const core::Request &request);
@@ -106,6 +107,7 @@ private:
   void release(std::span<const core::RankRequest> parts);
   std::optional<host::Entered> findAgreed(const Arrival &arrival) const;
   core::Request requestOf(uint32_t rank, uint64_t number) const;
+  void meetOthers(host::PreparedCall &call, uint64_t number, host::Sharing sharing);
   core::Result<host::Entered> agree(uint64_t number);
   OnlineCalls::TimedCall lastTimed(uint64_t number) const override;
   core::Result<host::Entered> begin(uint64_t number);
@@ -124,6 +126,8 @@ private:
   std::atomic<bool> hasFailed{false};  ///< `failure` is set
   std::atomic<uint32_t> rest;          ///< ranks of this process that have not been destroyed
   host::WorkerPool pool;
+  std::mutex meeting;     ///< guards the next member
+  uint64_t metNumber = 0; ///< the last call of meetOthers()
   std::mutex agreement; ///< guards the following members; select() can run during a call
   host::CallTable table;
   std::optional<OnlineCalls> online; ///< has its own lock

@@ -5,9 +5,13 @@
 #include "api/Meeting.h"
 #include "api/Processes.h"
 #include "core/Log.h"
+#include "host/RemoteMemory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
+#include <optional>
+#include <sys/prctl.h>
 #include <thread>
 
 namespace gc3::api {
@@ -55,16 +59,83 @@ bool isInThisProcess(const Identity &identity, const Identity &own) {
   return job::shareHost(identity, own) && identity.process == own.process;
 }
 
+/// What all ranks have found out.
+struct Findings {
+  FilePlace file;
+  bool canAccessMemory = false; ///< each process can access the memory of all others
+};
+
+/// Returns the ids of the processes by rank; 0 for the ranks of this process.
+std::vector<int> otherProcesses(std::span<const Identity> identities, const Identity &self) {
+  std::vector<int> ids;
+  for (const Identity &identity : identities)
+    ids.push_back(isInThisProcess(identity, self) ? 0 : static_cast<int>(identity.process));
+  return ids;
+}
+
+/// Tries to read and write a number in the memory of each other process. Containers and Yama can restrict this.
+bool canAccessAll(std::span<const Identity> identities, const Identity &self, std::span<const uint64_t> addresses) {
+  const std::vector<int> processes = otherProcesses(identities, self);
+  for (size_t r = 0; r < processes.size(); ++r) {
+    std::byte number[sizeof(uint64_t)];
+    std::byte *const theirs = reinterpret_cast<std::byte *>(addresses[r]);
+    if (processes[r] != 0 && (!host::readFrom(processes[r], number, theirs, sizeof number) ||
+                              !host::writeTo(processes[r], theirs, number, sizeof number)))
+      return false;
+  }
+  return true;
+}
+
+/// Creates the shared memory, and finds out whether processes can access each other's memory.
+Result<Findings> explore(Assembly &assembly, std::optional<host::SharedFile> &created, const job::WaitLimits &limits) {
+  struct Offer {
+    FilePlace file;
+    uint64_t number = 0; ///< address of a number that others may write
+  } offer;
+  static std::atomic<uint64_t> target{0}; // all others write the value that it has
+  offer.number = reinterpret_cast<uint64_t>(&target);
+  const std::span<const Identity> identities = assembly.identities();
+  const Identity &self = identities[assembly.rank()];
+  if (assembly.rank() == 0) {
+    Result<host::SharedFile> file = host::SharedFile::create();
+    if (!file.ok()) {
+      assembly.report(file.outcome());
+      return file.outcome();
+    }
+    created = std::move(*file);
+    offer.file = {self.process, created->descriptor()};
+  }
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); // lets processes of this user access memory despite Yama
+  const Result<std::vector<Offer>> offers = assembly.gatherEach(offer, limits);
+  if (!offers.ok())
+    return offers.outcome();
+  std::vector<uint64_t> addresses;
+  for (const Offer &one : *offers)
+    addresses.push_back(one.number);
+  const auto canAccess = static_cast<uint32_t>(canAccessAll(identities, self, addresses));
+  const Result<std::vector<uint32_t>> all = assembly.gatherEach(canAccess, limits);
+  if (!all.ok())
+    return all.outcome();
+  const bool canAccessMemory = std::all_of(all->begin(), all->end(), [](uint32_t can) { return can != 0; });
+  if (!canAccessMemory)
+    core::logOnce("processes can't access each other's memory (process_vm_readv), so large messages are copied twice");
+  return Findings{offers->front().file, canAccessMemory};
+}
+
 /// Makes the backend of this process's ranks.
-Meeting::Made make(const HostJoin &wanted, const HostBackendOptions &options, const FilePlace &place,
+Meeting::Made make(const HostJoin &wanted, const HostBackendOptions &options, const Findings &found,
                    Processes::Assemblies ownRanks) {
-  Result<host::SharedFile> file = host::SharedFile::open(static_cast<int>(place.process), place.descriptor);
+  Result<host::SharedFile> file = host::SharedFile::open(static_cast<int>(found.file.process), found.file.descriptor);
   if (!file.ok())
     return file.outcome();
   const uint32_t ranks = ownRanks[0]->ranks();
+  const std::span<const Identity> identities = ownRanks[0]->identities();
+  std::vector<int> others = otherProcesses(identities, identities[ownRanks[0]->rank()]);
   auto processes = std::make_shared<Processes>(std::move(ownRanks), std::move(*file));
   host::Site site(ranks, processes->ownRanks(), processes->memory(), *processes,
                   std::chrono::milliseconds(options.timeoutMs));
+  if (found.canAccessMemory)
+    site.allowAccess(std::move(others));
   return HostBackend::make(wanted.file, std::move(site), std::move(processes), options);
 }
 
@@ -79,24 +150,14 @@ Result<std::shared_ptr<HostBackend>> joinOthers(const HostJoin &wanted, std::uni
     return outcome;
   const Identity &self = identities[assembly.rank()];
   std::optional<host::SharedFile> created; // until all processes have opened it
-  FilePlace place;
-  if (assembly.rank() == 0) {
-    Result<host::SharedFile> file = host::SharedFile::create();
-    if (!file.ok()) {
-      assembly.report(file.outcome());
-      return file.outcome();
-    }
-    created = std::move(*file);
-    place = {self.process, created->descriptor()};
-  }
-  const Result<std::vector<FilePlace>> places = assembly.gatherEach(place, limits);
-  if (!places.ok())
-    return places.outcome();
+  const Result<Findings> found = explore(assembly, created, limits);
+  if (!found.ok())
+    return found.outcome();
   const auto expected = std::count_if(identities.begin(), identities.end(),
                                       [&](const Identity &identity) { return isInThisProcess(identity, self); });
   const Meeting::Made made = Meeting::of(wanted.communicator)->arrive(
       std::move(own), static_cast<size_t>(expected), [&](Processes::Assemblies ownRanks) {
-        return make(wanted, options, places->front(), std::move(ownRanks));
+        return make(wanted, options, *found, std::move(ownRanks));
       });
   if (!made.ok())
     return made.outcome();

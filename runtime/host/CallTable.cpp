@@ -137,7 +137,7 @@ Result<Sharing> CallTable::enter(std::span<const Request> requests, uint64_t num
       return outcome;
   for (const uint32_t r : site.ownRanks())
     call.enter(r, number, requests[r], placements[r]);
-  return sharing;
+  return site.isWhole() ? sharing : Sharing::None; // processes do not know each other's new memory
 }
 
 Result<Entered> CallTable::begin(std::span<const Request> requests, uint64_t number,

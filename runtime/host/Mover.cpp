@@ -4,9 +4,11 @@
 
 #include "host/Copy.h"
 #include "host/Memory.h"
+#include "host/RemoteMemory.h"
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace gc3::host {
 
@@ -14,7 +16,8 @@ using namespace core;
 
 using common::Opcode;
 
-void Mover::operator()(const Move &move) const {
+bool Mover::operator()(const Move &move) const {
+  const bool isRemote = move.sender != 0 || move.receiver != 0;
   const uint64_t tile = layout.tileElements, begin = move.tile * tile;
   const size_t size = layout.elementSize;
   const bool oneTile = layout.tiles == 1;
@@ -34,12 +37,17 @@ void Mover::operator()(const Move &move) const {
                 locate(move.outgoing)};
     uint64_t slotEnd = oneTile ? slots * layout.slotElements : std::min(tile, layout.slotElements - begin);
     elements = std::min(elements, slotEnd);
-    if (elements != 0)
-      moveRun(move, at, elements);
+    if (elements != 0) {
+      if (!isRemote)
+        moveRun(move, at, elements);
+      else if (!moveBetweenProcesses(move, at, elements))
+        return false;
+    }
     done += slots;
   }
   if (move.streamTarget || move.streamOutgoing)
     finishStreams();
+  return true;
 }
 
 namespace {
@@ -55,6 +63,38 @@ void put(std::byte *to, const std::byte *from, size_t bytes, bool stream) {
 }
 
 } // namespace
+
+/// Moves a run whose incoming or outgoing message is in another process. Where the data has no place in this process, it
+/// goes through a buffer that stays in a cache.
+bool Mover::moveBetweenProcesses(const Move &move, const Pointers &at, uint64_t elements) const {
+  constexpr size_t bufferBytes = 64 << 10;
+  thread_local std::vector<std::byte> buffers(2 * bufferBytes);
+  const bool readsToTarget = move.opcode == Opcode::Recv || move.opcode == Opcode::RecvCopySend;
+  const bool hasBatches = move.opcode != Opcode::Recv && move.opcode != Opcode::Send;
+  const size_t size = layout.elementSize;
+  for (uint64_t done = 0, count; done < elements; done += count) {
+    count = hasBatches ? std::min<uint64_t>(elements - done, bufferBytes / size) : elements;
+    const auto after = [&](std::byte *pointer) { return pointer ? pointer + done * size : nullptr; };
+    Pointers local{after(at.source), after(at.target), after(at.accumulator), after(at.incoming), after(at.outgoing)};
+    if (move.sender != 0) {
+      std::byte *const place = readsToTarget ? local.target : buffers.data();
+      if (!readFrom(move.sender, place, local.incoming, count * size))
+        return false;
+      local.incoming = readsToTarget ? nullptr : place;
+    }
+    if (move.receiver != 0)
+      local.outgoing = local.target || move.opcode == Opcode::Send ? nullptr : buffers.data() + bufferBytes;
+    moveRun(move, local, count);
+    if (move.receiver != 0) {
+      const std::byte *const message = move.opcode == Opcode::Send ? local.source
+                                       : local.target              ? local.target
+                                                                   : local.outgoing;
+      if (!writeTo(move.receiver, after(at.outgoing), message, count * size))
+        return false;
+    }
+  }
+  return true;
+}
 
 /// Stores the result of `with` op source at the target and in the outgoing message, except where the pointer is null.
 void Mover::reduceRun(const Move &move, const Pointers &at, const std::byte *with, uint64_t elements) const {

@@ -33,6 +33,7 @@ struct Move {
   Side accumulator; ///< for a reduce: the previous contents of the target
   Side incoming, outgoing;
   bool streamTarget = false, streamOutgoing = false; ///< writes there bypass the caches
+  int sender = 0, receiver = 0; ///< ids of the processes in which `incoming` and `outgoing` are; 0: this process
 };
 
 class Mover {
@@ -40,12 +41,14 @@ public:
   /// `ofCall` must outlive this object.
   Mover(const core::Layout &ofCall, ReduceKernel ofCallType) : layout(ofCall), reduce(ofCallType) {}
 
-  void operator()(const Move &move) const;
+  /// Returns false if the system refuses an access to another process.
+  bool operator()(const Move &move) const;
 
 private:
   struct Pointers {
     std::byte *source, *target, *accumulator, *incoming, *outgoing;
   };
+  bool moveBetweenProcesses(const Move &move, const Pointers &at, uint64_t elements) const;
   void moveRun(const Move &move, const Pointers &at, uint64_t elements) const;
   void reduceRun(const Move &move, const Pointers &at, const std::byte *with, uint64_t elements) const;
 

@@ -17,6 +17,8 @@ namespace {
 /// If all ranks together have at least this many bytes, results leave the caches before any thread could read them. So
 /// writes bypass the caches.
 constexpr uint64_t bytesWorthStreaming = 8 << 20;
+/// How long the adversarial order waits for other processes at a time.
+constexpr std::chrono::microseconds adversarialSleep{20};
 /// Returns the tile size for messages that skip their slots. With longer tiles, ranks wait for each other less often.
 /// But tiles must not be too long: each rank reads tiles of all other ranks, and this data should still be in a cache
 /// when the rank writes there.
@@ -43,7 +45,7 @@ Outcome PreparedCall::build(const Request &request, const Options &options) {
   const auto type = static_cast<ElementType>(request.type);
   uint64_t count = request.count;
   LayoutOptions chosen = options.layout;
-  worthSharing = home.isWhole() && (loaded.asWritten->any() || loaded.inPlace->any()) &&
+  worthSharing = home.sharesBuffers() && (loaded.asWritten->any() || loaded.inPlace->any()) &&
                  callBytes(program, count, elementSize(type)).value_or(0) >= options.sharingFrom;
   if (worthSharing && chosen.slotBytes == 0)
     chosen.slotBytes = sharedTileBytes(program.ranks());
@@ -68,7 +70,7 @@ Outcome PreparedCall::build(const Request &request, const Options &options) {
     return {gc3SystemError, "no memory for " + std::to_string(layout.scratchBytes) + " bytes of scratch"};
   parts.reset(new RankPart[program.ranks()]);
   run.emplace(loaded, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifos.data(),
-              scratchMemory.data());
+              scratchMemory.data(), home.otherProcesses());
   streams = dataBytes() >= bytesWorthStreaming;
   return {};
 }
@@ -96,6 +98,17 @@ bool PreparedCall::hasMemoryFor(uint32_t rank, Placement placement) const {
 
 Sharing PreparedCall::sharing(uint32_t rank, Placement placement) const {
   return worthSharing && !padded ? staging.sharing(rank, placement) : Sharing::None;
+}
+
+PreparedCall::Addresses PreparedCall::addressesOf(uint32_t rank, Placement placement) const {
+  return {run->scratchOf(rank), staging.memory(rank, placement, {}).staged};
+}
+
+void PreparedCall::meet(uint32_t rank, Placement placement, const Request &request, const Addresses &addresses,
+                        Sharing sharing) {
+  RemoteRank remote{staging.memory(rank, placement, request), addresses.scratch};
+  remote.memory.staged = addresses.staged;
+  run->meet(rank, remote, sharing);
 }
 
 void PreparedCall::hold(uint32_t rank) {
@@ -199,8 +212,11 @@ Outcome PreparedCall::findFailure(Patience &patience) const {
   const uint64_t messages = run->messagesMoved();
   if (!patience.since || messages != patience.messages)
     patience = {now, messages};
-  if (now - *patience.since < home.timeLimit())
+  constexpr std::chrono::seconds forLoss{1}; // an access fails if a process has ended; its loss is noticed later
+  if (now - *patience.since < (run->hasFailed() ? forLoss : home.timeLimit()))
     return {};
+  if (run->hasFailed())
+    return {gc3SystemError, "the system refuses access to the memory of another process" + explain()};
   return {gc3Timeout, "no rank has moved a message for " + std::to_string(home.timeLimit().count()) + " ms" + explain()};
 }
 
@@ -232,7 +248,8 @@ Outcome PreparedCall::runAdversarial(uint64_t number, Sharing sharing, uint64_t 
   Outcome outcome;
   host::runAdversarial(*run, home.ownRanks(), seed, [&] {
     outcome = findFailure(patience);
-    std::this_thread::yield();
+    if (!home.isWhole())
+      std::this_thread::sleep_for(adversarialSleep); // another process can go on
     return outcome.ok();
   });
   for (const uint32_t rank : home.ownRanks()) {

@@ -66,6 +66,16 @@ public:
   /// Begins call `number` on rank `rank`, which must have ended its previous call here. Does the work that is allowed
   /// before the other ranks are known to have entered. place() must have accepted the request.
   void enter(uint32_t rank, uint64_t number, const core::Request &request, core::Placement placement);
+  /// Where a rank has memory that other processes access, as addresses of its process.
+  struct Addresses {
+    std::byte *scratch = nullptr, *staged = nullptr;
+  };
+  /// Returns the addresses of a rank of this process.
+  Addresses addressesOf(uint32_t rank, core::Placement placement) const;
+  /// Notes the buffers of a rank of another process in the call that all ranks have entered. No rank of this process may
+  /// be running. `request` has the addresses of the rank's buffers.
+  void meet(uint32_t rank, core::Placement placement, const core::Request &request, const Addresses &addresses,
+            Sharing sharing);
   /// Returns the sharing that the rank's placement allows. A call can use the sharing that all ranks allow.
   Sharing sharing(uint32_t rank, core::Placement placement) const;
 

@@ -12,8 +12,8 @@ using namespace common;
 using namespace core;
 
 Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kernel, std::byte *fifoMemory,
-         std::byte *scratchMemory)
-    : loaded(ofCall), prog(*ofCall.program), layout(ofBuffers), mover(ofBuffers, kernel),
+         std::byte *scratchMemory, std::span<const int> processIds)
+    : loaded(ofCall), prog(*ofCall.program), layout(ofBuffers), processes(processIds), mover(ofBuffers, kernel),
       blocks(prog.threadBlockCount()), fifos(reinterpret_cast<Fifo *>(fifoMemory), prog.connections().size()),
       ranks(new RankState[prog.ranks()]) {
   size_t nextSlot = fifoHeadBytes(prog);
@@ -56,12 +56,7 @@ Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kern
       if (uint32_t out = prog.outgoing(first + tb); out != Program::none)
         block.outgoing = &fifos[out];
     }
-    std::byte *scratch = scratchMemory;
-    for (uint32_t s = 0; s < view.scratchSlots.size(); ++s) {
-      uint32_t at = layout.ranks[r].firstBuffer + firstScratchBuffer + s;
-      ranks[r].operands[firstScratchBuffer + s] = {&layout.buffers[at], scratch};
-      scratch += wholeCacheLines(layout.buffers[at].elements * layout.elementSize);
-    }
+    setScratch(r, scratchMemory);
     scratchMemory += layout.ranks[r].scratchBytes;
     ranks[r].initialLayouts[inputBuffer] = ranks[r].initialLayouts[outputBuffer] = layout.ranks[r].input;
     ranks[r].initialLayouts[outputBuffer].firstSlot -= view.aliasOffset; // can wrap around; at() wraps back
@@ -77,7 +72,16 @@ uint64_t Run::messagesMoved() const {
   return moved;
 }
 
-void Run::start(uint32_t rank, const RankMemory &memory, Recording *recording) {
+void Run::setScratch(uint32_t rank, std::byte *scratch) {
+  ranks[rank].scratch = scratch;
+  for (uint32_t s = 0; s < prog.rank(rank).scratchSlots.size(); ++s) {
+    const uint32_t at = layout.ranks[rank].firstBuffer + firstScratchBuffer + s;
+    ranks[rank].operands[firstScratchBuffer + s] = {&layout.buffers[at], scratch};
+    scratch += wholeCacheLines(layout.buffers[at].elements * layout.elementSize);
+  }
+}
+
+void Run::setBuffers(uint32_t rank, const RankMemory &memory) {
   RankState &state = ranks[rank];
   const RankView &view = prog.rank(rank);
   uint32_t at = layout.ranks[rank].firstBuffer;
@@ -89,6 +93,20 @@ void Run::start(uint32_t rank, const RankMemory &memory, Recording *recording) {
     state.initial[buffer] = {&state.initialLayouts[buffer], memory.input};
   state.separate = memory.separate;
   state.streams = memory.streams;
+}
+
+void Run::meet(uint32_t rank, const RemoteRank &remote, Sharing sharing) {
+  RankState &state = ranks[rank];
+  setBuffers(rank, remote.memory);
+  setScratch(rank, remote.scratch);
+  setStaging(rank, remote.memory);
+  shareMemory(rank, sharing);
+  state.streams = false; // this process does not write to the rank's buffers past the caches
+}
+
+void Run::start(uint32_t rank, const RankMemory &memory, Recording *recording) {
+  RankState &state = ranks[rank];
+  setBuffers(rank, memory);
   state.shared = false;
   state.recording = recording;
   state.allowed = memory.inPlace ? &inPlace : &asWritten;
@@ -162,14 +180,18 @@ void Run::move(ThreadBlockState &block, bool ahead) {
   if (needs.receives) {
     if (!rank.shared || how.in == Transfer::Slot)
       data.incoming.packed = block.incoming->message();
-    else if (how.in == Transfer::Fetch)
+    else if (how.in == Transfer::Fetch) {
       data.incoming = sentFrom(how.sender, block.tile);
+      data.sender = processOf(prog.rankOfStep(how.sender));
+    }
   }
   if (needs.sends) {
     if (!rank.shared || how.out == Transfer::Slot)
       data.outgoing.packed = block.outgoing->freeSlot();
-    else if (how.out == Transfer::Store)
+    else if (how.out == Transfer::Store) {
       data.outgoing = receivedAt(how.receiver);
+      data.receiver = processOf(prog.rankOfStep(how.receiver));
+    }
   }
   auto cold = [](const Transfers::StepTransfer::Warm &warm, const RankState &state) {
     return state.streams && !(state.separate ? warm.second : warm.first);
@@ -180,10 +202,11 @@ void Run::move(ThreadBlockState &block, bool ahead) {
         rank.allowed->steps[how.receiver].lastWrite && cold(how.warmStore, ranks[prog.rankOfStep(how.receiver)]);
   if constexpr (R == TimeRecording::On) {
     const uint64_t begin = trace::now();
-    mover(data);
+    if (!moveData(data))
+      return;
     rank.recording->note(static_cast<uint32_t>(&block - rank.blocks), block.step, block.tile, {begin, trace::now()});
-  } else {
-    mover(data);
+  } else if (!moveData(data)) {
+    return;
   }
   if (needs.receives)
     block.incoming->finishReceive();
@@ -192,6 +215,14 @@ void Run::move(ThreadBlockState &block, bool ahead) {
   block.finishedSteps.store(block.finishedSteps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (++block.step == block.instructionCount && ++block.tile != layout.tiles)
     block.step = 0;
+}
+
+/// Returns false after a failure. Then the step has not been made, and sweeps end.
+bool Run::moveData(const Move &data) {
+  if (mover(data))
+    return true;
+  accessFailed.store(true, std::memory_order_relaxed);
+  return false;
 }
 
 /// Returns the counter for which a blocked thread block waits. Until the counter reaches its least value, sweepOnce()
@@ -230,6 +261,8 @@ bool Run::sweepOnce(RankState &state) {
     Blocked now;
     while ((now = blocked(block)) == Blocked::No && block.tile == tile) {
       stepAndRecord<R>(block);
+      if (hasFailed())
+        return false;
       progress = true;
     }
     if (now == Blocked::Finished) {

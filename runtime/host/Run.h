@@ -27,6 +27,13 @@ namespace gc3::host {
 /// fetch a message from its rank's memory. Staging: there is no space yet for the copies of its tile.
 enum class Blocked : uint8_t { No, Staging, Wait, Message, Slot, Reader, Finished };
 
+/// What a process must know of a rank of another process to read and write its buffers. Addresses are those of the
+/// other process.
+struct RemoteRank {
+  RankMemory memory;
+  std::byte *scratch = nullptr;
+};
+
 struct alignas(cacheLine) ThreadBlockState {
   const bundle::fbs::Instruction *instructions = nullptr;
   uint32_t instructionCount = 0;
@@ -46,8 +53,10 @@ public:
   static size_t fifoHeadBytes(const core::Program &program) { return program.connections().size() * sizeof(Fifo); }
   /// All arguments must outlive this object. `fifoMemory` has fifoHeadBytes() zeros, and Layout::fifoBytes for slots.
   /// `scratchMemory` has Layout::scratchBytes. Both are aligned to linePair.
+  /// `processes` has the ids of the processes of ranks of other processes, by rank, and else 0. It is empty if all ranks
+  /// are in this process, or if messages between processes use slots.
   Run(const core::LoadedProgram &program, const core::Layout &layout, ReduceKernel kernel, std::byte *fifoMemory,
-      std::byte *scratchMemory);
+      std::byte *scratchMemory, std::span<const int> processes = {});
 
   const core::Program &program() const { return prog; }
 
@@ -67,6 +76,13 @@ public:
     ranks[rank].shared = true;
     ranks[rank].allowed = (sharing & Sharing::AsWritten) != Sharing::None ? &asWritten : &inPlace;
   }
+
+  /// Notes where a rank of another process has its buffers, until the next call. No rank of this process may be running.
+  void meet(uint32_t rank, const RemoteRank &remote, Sharing sharing);
+  /// Returns the address of the scratch buffers of a rank of this process.
+  std::byte *scratchOf(uint32_t rank) const { return ranks[rank].scratch; }
+  /// Returns whether the system has refused an access to another process. The step has not been made.
+  bool hasFailed() const { return accessFailed.load(std::memory_order_relaxed); }
 
   /// Runs the thread blocks of a held rank until all are blocked. Returns whether any made a step.
   bool sweep(uint32_t rank);
@@ -135,6 +151,7 @@ private:
     std::byte *staged = nullptr;                      ///< memory of the copies
     size_t stagedTileBytes = 0;
     Operand *operands = nullptr; ///< input, output and scratch buffers, in the order of Layout::buffers
+    std::byte *scratch = nullptr; ///< where the scratch buffers begin
     /// The caller's input if it is not at its place in the output. The first entry uses the input's slot numbers, and
     /// the second entry uses the output's.
     Operand initial[2];
@@ -164,16 +181,23 @@ private:
     return rank.shared && rank.allowed->isFetchedFrom[static_cast<size_t>(&block - blocks.data())];
   }
   void allow(const core::Transfers &transfers, Allowed &allowed) const;
+  uint64_t messageBytes(const bundle::fbs::Instruction &inst) const;
   bool betterSentAhead(const core::Transfers::StepTransfer &step, const bundle::fbs::Instruction &inst) const;
+  bool betterThroughSharedSlot(uint32_t sender, uint32_t receiver) const;
   bool sameLengths(uint32_t sender, uint32_t receiver) const;
   template <TimeRecording R>
   void move(ThreadBlockState &block, bool ahead);
+  bool moveData(const Move &data);
+  void setBuffers(uint32_t rank, const RankMemory &memory);
+  void setScratch(uint32_t rank, std::byte *scratch);
+  int processOf(uint32_t rank) const { return processes.empty() ? 0 : processes[rank]; }
   Side sourceOf(uint32_t step, uint64_t tile) const;
   Side sentFrom(uint32_t step, uint64_t tile) const;
   Side receivedAt(uint32_t step) const;
   std::byte *stagedTile(const RankState &state, uint64_t tile) const {
     return state.staged + tile % layout.stagedTiles() * state.stagedTileBytes;
   }
+  bool setStaging(uint32_t rank, const RankMemory &memory);
   void startStaging(uint32_t rank, const RankMemory &memory);
   uint32_t stagingWaitsFor(const RankState &state) const;
   void stageTile(RankState &state);
@@ -184,7 +208,9 @@ private:
   const core::LoadedProgram &loaded;
   const core::Program &prog;
   const core::Layout &layout;
+  const std::span<const int> processes;
   Mover mover;
+  std::atomic<bool> accessFailed{false};
   std::vector<ThreadBlockState> blocks;
   std::span<Fifo> fifos; ///< by connection
   Allowed asWritten, inPlace;

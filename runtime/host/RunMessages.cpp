@@ -30,7 +30,8 @@ void Run::allow(const Transfers &transfers, Allowed &allowed) const {
       Transfers::StepTransfer &step = own[at];
       leading &= static_cast<Opcode>(inst.opcode()) == Opcode::Send && inst.wait_count() == 0;
       if (step.out != Transfer::Slot &&
-          ((leading && betterSentAhead(step, inst)) || (shortSlots && !sameLengths(at, step.receiver))))
+          ((leading && betterSentAhead(step, inst)) || (shortSlots && !sameLengths(at, step.receiver)) ||
+           betterThroughSharedSlot(at, step.receiver)))
         step.out = own[step.receiver].in = Transfer::Slot;
       if (step.out == Transfer::Fetch)
         allowed.isFetchedFrom[tb] = true;
@@ -43,8 +44,20 @@ void Run::allow(const Transfers &transfers, Allowed &allowed) const {
 /// message is copied twice in any case.
 bool Run::betterSentAhead(const Transfers::StepTransfer &step, const fbs::Instruction &inst) const {
   constexpr uint64_t mostBytes = 2 << 10, mostStagedBytes = 512 << 10;
-  return inst.count() * layout.slotElements * layout.elementSize <=
-         (step.staged != Transfers::none ? mostStagedBytes : mostBytes);
+  return messageBytes(inst) <= (step.staged != Transfers::none ? mostStagedBytes : mostBytes);
+}
+
+/// Returns whether a message between two processes should use a slot. The kernel copies memory of other processes page by
+/// page, so for a small message, a second copy is cheaper.
+bool Run::betterThroughSharedSlot(uint32_t sender, uint32_t receiver) const {
+  constexpr uint64_t mostBytes = 16 << 10;
+  return processOf(prog.rankOfStep(sender)) != processOf(prog.rankOfStep(receiver)) &&
+         messageBytes(prog.instruction(sender)) <= mostBytes;
+}
+
+/// Returns the bytes of a message, of all tiles.
+uint64_t Run::messageBytes(const fbs::Instruction &inst) const {
+  return inst.count() * layout.slotElements * layout.elementSize;
 }
 
 /// Returns where a step reads its source.

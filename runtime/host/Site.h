@@ -45,6 +45,14 @@ public:
 
   uint32_t ranks() const { return all; }
   bool isWhole() const { return !file; }
+  /// Lets messages to and from ranks of other processes skip their slots, because the system permits access to the
+  /// memory of these processes. `ids` are the ids of the processes by rank; 0 for the ranks of this process.
+  void allowAccess(std::vector<int> ids) { processes = std::move(ids); }
+  /// Returns whether messages of all ranks can skip their slots.
+  bool sharesBuffers() const { return isWhole() || !processes.empty(); }
+  /// Returns the argument of allowAccess().
+  std::span<const int> otherProcesses() const { return processes; }
+
   bool owns(uint32_t rank) const { return owned[rank]; }
   std::span<const uint32_t> ownRanks() const { return own; }
 
@@ -57,6 +65,7 @@ private:
   uint32_t all;
   std::vector<bool> owned; ///< by rank
   std::vector<uint32_t> own;
+  std::vector<int> processes;
   SharedFile *file = nullptr;
   Neighbours *neighbours = nullptr;
   std::chrono::milliseconds limit{0};

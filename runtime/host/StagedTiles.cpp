@@ -11,15 +11,22 @@ namespace gc3::host {
 
 using namespace core;
 
-void Run::startStaging(uint32_t rank, const RankMemory &memory) {
+/// Returns whether the rank copies slots.
+bool Run::setStaging(uint32_t rank, const RankMemory &memory) {
   RankState &state = ranks[rank];
-  state.stagedTiles = never;
   if (!memory.inPlace || loaded.inPlace->staged(rank)->slots == 0)
-    return;
+    return false;
   state.toStage = loaded.inPlace->staged(rank);
   state.staged = memory.staged;
   state.stagedTileBytes = layout.stagedTileBytes(state.toStage->slots);
-  state.stagedTiles = 0;
+  return true;
+}
+
+void Run::startStaging(uint32_t rank, const RankMemory &memory) {
+  const bool stages = setStaging(rank, memory);
+  ranks[rank].stagedTiles = stages ? 0 : never;
+  if (!stages)
+    return;
   for (uint32_t tb = prog.firstThreadBlock(rank); tb < prog.firstThreadBlock(rank + 1); ++tb)
     if (Fifo *outgoing = blocks[tb].outgoing)
       outgoing->sentInEarlierCalls = outgoing->sentBefore;
