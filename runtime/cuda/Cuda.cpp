@@ -3,9 +3,17 @@
 
 namespace gc3::cuda {
 
+/// Returns true if a call has failed because the machine has no driver. CUDA's description blames its version then.
+static bool lacksDriver(const Cuda &cuda, Result result) {
+  int version = -1;
+  return result == insufficientDriver && cuda.driverVersion(&version) == 0 && version == 0;
+}
+
 core::Outcome outcomeOf(const Cuda &cuda, Result result, const std::string &doing) {
   if (result == 0)
     return {};
+  if (lacksDriver(cuda, result))
+    return {gc3UnhandledCudaError, "no NVIDIA driver"};
   return {gc3UnhandledCudaError, doing + ": " + cuda.describe(result) + " (CUDA error " + std::to_string(result) + ")"};
 }
 

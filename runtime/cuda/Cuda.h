@@ -16,8 +16,9 @@ using Stream = CUstream_st *;
 using Event = CUevent_st *;
 
 using Result = int;
-inline constexpr Result notReady = 600; ///< result of query: work before the event has not ended
-inline constexpr Result unloading = 4;  ///< CUDA is unloaded because the process ends
+inline constexpr Result notReady = 600;          ///< result of query: work before the event has not ended
+inline constexpr Result unloading = 4;           ///< CUDA is unloaded because the process ends
+inline constexpr Result insufficientDriver = 35; ///< there is no driver, or it is older than the CUDA runtime
 
 /// The id that `capture` returns for a stream whose capture has failed. Such a capture can only be ended.
 inline constexpr uint64_t failedCapture = UINT64_MAX;
@@ -43,6 +44,7 @@ struct Interpreters {
 };
 
 struct Cuda {
+  Result (*driverVersion)(int *version); ///< 0: there is no driver
   Result (*getDevice)(int *device);
   Result (*setDevice)(int device);
   Result (*attribute)(int *value, Attribute attribute, int device);
@@ -96,7 +98,7 @@ inline Interpreters interpretersOf(const Cuda &cuda) {
 const Cuda *linkedCuda();
 
 /// Returns Success if `result` is 0. Otherwise returns gc3UnhandledCudaError with the text `doing` and CUDA's
-/// description.
+/// description. If the machine has no driver, the text is only this.
 core::Outcome outcomeOf(const Cuda &cuda, Result result, const std::string &doing);
 
 /// Returns the id of the capture that a stream is part of; 0: none.

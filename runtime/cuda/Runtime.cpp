@@ -7,6 +7,7 @@ namespace gc3::cuda {
 namespace {
 
 static_assert(cudaErrorNotReady == notReady && cudaErrorCudartUnloading == unloading);
+static_assert(cudaErrorInsufficientDriver == insufficientDriver);
 static_assert(static_cast<int>(Attribute::Multiprocessors) == cudaDevAttrMultiProcessorCount);
 static_assert(static_cast<int>(Attribute::Major) == cudaDevAttrComputeCapabilityMajor);
 static_assert(static_cast<int>(Attribute::Minor) == cudaDevAttrComputeCapabilityMinor);
@@ -73,6 +74,7 @@ const char *describe(Result result) {
 }
 
 constexpr Cuda table{
+    .driverVersion = [](int *version) { return consumeError(cudaDriverGetVersion(version)); },
     .getDevice = [](int *device) { return consumeError(cudaGetDevice(device)); },
     .setDevice = [](int device) { return consumeError(cudaSetDevice(device)); },
     .attribute =

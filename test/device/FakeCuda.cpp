@@ -581,6 +581,11 @@ cuda::Interpreters FakeCuda::networkInterpreters() {
 
 const cuda::Cuda &FakeCuda::table() {
   static constexpr cuda::Cuda fake{
+      .driverVersion =
+          [](int *version) {
+            *version = 13000;
+            return 0;
+          },
       .getDevice =
           [](int *device) {
             const CudaCall call("getDevice");

@@ -155,7 +155,7 @@ static void loadPostcondition(const bundle::BundleFile &file, uint32_t index) {
     in.push_back(view->inputSlots / info.subdivision());
     out.push_back(view->outputSlots / info.subdivision());
   }
-  run::Postcondition().load(*check, in, out);
+  run::Postcondition().load(*check, in, out, {0, info.ranks()});
 }
 
 /// Decodes the postconditions, which gc3-run reads and applications do not.

@@ -36,6 +36,8 @@ void writeMeasurement(std::FILE *file, const char *name, const Measurement &meas
 void writeRows(std::FILE *file, const Options &options, const Summary &summary) {
   std::fprintf(file, "{\n  \"tool\": \"gc3-run %d.%d.%d\",\n  \"bundle\": %s,\n  \"backend\": \"%s\",\n", GC3_MAJOR,
                GC3_MINOR, GC3_PATCH, jsonString(options.bundle).c_str(), options.onGpu ? "cuda" : "host");
+  if (options.processes > 1)
+    std::fprintf(file, "  \"processes\": %" PRIu32 ",\n", options.processes);
   std::fprintf(file, "  \"order\": \"%s\",\n  \"seed\": %" PRIu64 ",\n  \"check\": %s,\n  \"rows\": [",
                options.host.order == gc3OrderAdversarial ? "adversarial" : "fair", options.host.seed,
                options.check ? "true" : "false");

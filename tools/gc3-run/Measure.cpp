@@ -39,23 +39,6 @@ int64_t Runner::inPlaceOffset(const Row &row, const Shape &shape, uint32_t rank)
   return isStandard ? standard->inPlaceOffset(rank, row.count) : 0;
 }
 
-/// Makes the inputs of a round, unless `inputs` already has them.
-void Runner::makeInputs(int round, uint64_t window, const InputKind &kind, const Shape &shape) {
-  if (round == madeRound)
-    return;
-  madeRound = round;
-  InputKind own = kind;
-  own.seed = rowSeed + static_cast<uint64_t>(round);
-  own.roundOffset = static_cast<uint64_t>(round) * window;
-  constexpr uint64_t batch = 1 << 18;
-  size_t size = core::elementSize(kind.type);
-  for (uint32_t r = 0; r < kind.ranks; ++r)
-    parallelFor((shape.input[r] + batch - 1) / batch, shape.input[r], [&](size_t i) {
-      uint64_t first = i * batch, n = std::min(batch, shape.input[r] - first);
-      makeInput(own, inputs[r].data() + first * size, first, n, r);
-    });
-}
-
 /// Returns the number of elements in the shortest chunk that is not empty; at least 1.
 static uint64_t shortestChunk(const Chunks &chunks) {
   if (chunks.chunkElements == 0 || chunks.blockElements == 0)
@@ -64,14 +47,34 @@ static uint64_t shortestChunk(const Chunks &chunks) {
   return std::max<uint64_t>(1, chunks.length(filled - 1));
 }
 
+/// Sets the inputs of a check to those of a round. Makes them, unless `inputs` already has them.
+void Runner::makeInputs(int round, CheckJob &check, const Shape &shape) {
+  InputKind &kind = check.inputKind;
+  kind.seed = rowSeed + static_cast<uint64_t>(round);
+  kind.roundOffset = static_cast<uint64_t>(round) * shortestChunk(check.inputChunks);
+  if (round == madeRound)
+    return;
+  madeRound = round;
+  constexpr uint64_t batch = 1 << 18;
+  size_t size = core::elementSize(kind.type);
+  for (uint32_t i = 0; i < own.size(); ++i) {
+    const uint32_t rank = own.first + i;
+    parallelFor((shape.input[rank] + batch - 1) / batch, shape.input[rank], [&](size_t part) {
+      uint64_t first = part * batch, n = std::min(batch, shape.input[rank] - first);
+      makeInput(kind, inputs[i].data() + first * size, first, n, rank);
+    });
+  }
+}
+
 /// Fills the outputs with a poison byte. If calls are in place, then copies the inputs into the outputs.
 void Runner::fillOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape) {
-  parallelFor(outputs.size(), outputs.size() * shape.largest, [&](size_t r) {
-    std::memset(outputs[r].data(), poison, std::max(shape.input[r], shape.output[r]) * elementSize);
-    if (placement == Placement::InPlace && shape.input[r] != 0) {
-      int64_t offset = shape.output[r] ? inPlaceOffset(row, shape, static_cast<uint32_t>(r)) : 0;
-      std::byte *send = outputs[r].data() + (offset < 0 ? -offset : 0) * static_cast<int64_t>(elementSize);
-      std::memcpy(send, inputs[r].data(), shape.input[r] * elementSize);
+  parallelFor(own.size(), own.size() * shape.largest, [&](size_t i) {
+    const uint32_t rank = own.first + static_cast<uint32_t>(i);
+    std::memset(outputs[i].data(), poison, std::max(shape.input[rank], shape.output[rank]) * elementSize);
+    if (placement == Placement::InPlace && shape.input[rank] != 0) {
+      int64_t offset = shape.output[rank] ? inPlaceOffset(row, shape, rank) : 0;
+      std::byte *send = outputs[i].data() + (offset < 0 ? -offset : 0) * static_cast<int64_t>(elementSize);
+      std::memcpy(send, inputs[i].data(), shape.input[rank] * elementSize);
     }
   });
 }
@@ -80,22 +83,23 @@ std::string Runner::call(Placement placement, const Row &row, gc3DataType_t type
   auto size = static_cast<int64_t>(core::elementSize(static_cast<core::ElementType>(type)));
   std::string problem;
   gc3GroupStart();
-  for (uint32_t r = 0; r < comms.size(); ++r) {
-    std::byte *output = gpu ? gpu->output(r) : outputs[r].data();
-    std::byte *send = gpu ? gpu->input(r) : inputs[r].data(), *recv = output;
+  for (uint32_t i = 0; i < own.size(); ++i) {
+    const uint32_t rank = own.first + i;
+    std::byte *output = gpu ? gpu->output(i) : outputs[i].data();
+    std::byte *send = gpu ? gpu->input(i) : inputs[i].data(), *recv = output;
     if (placement == Placement::InPlace) {
-      int64_t offset = shape.input[r] && shape.output[r] ? inPlaceOffset(row, shape, r) : 0;
+      int64_t offset = shape.input[rank] && shape.output[rank] ? inPlaceOffset(row, shape, rank) : 0;
       send = output + (offset < 0 ? -offset * size : 0);
       recv = output + (offset > 0 ? offset * size : 0);
     }
-    const Operation operation(op, type, r, comms[r]);
+    const Operation operation(op, type, rank, comms[i]);
     gc3Result_t result = operation.result();
     if (result == gc3Success)
-      result = gc3RunProgram(comms[r], row.program.c_str(), shape.input[r] ? send : nullptr,
-                             shape.output[r] ? recv : nullptr, row.count, type, operation.handle(),
+      result = gc3RunProgram(comms[i], row.program.c_str(), shape.input[rank] ? send : nullptr,
+                             shape.output[rank] ? recv : nullptr, row.count, type, operation.handle(),
                              gpu ? gpu->stream() : nullptr);
     if (result != gc3Success) {
-      problem = lastError("", result, comms[r]);
+      problem = lastError("", result, comms[i]);
       break;
     }
   }
@@ -113,7 +117,6 @@ std::string Runner::finish() {
 }
 
 std::string Runner::time(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape) {
-  int iterations = options.iterations;
   std::string problem;
   auto runs = [&](int n) {
     double begin = seconds();
@@ -123,20 +126,24 @@ std::string Runner::time(Placement placement, Row &row, gc3DataType_t type, Redu
       problem = finish();
     return seconds() - begin;
   };
-  if (iterations < 0) { // one run shows how many runs fit into the time
-    double one = runs(1);
-    iterations =
-        std::max(1, static_cast<int>(std::min<double>(defaultIterations, defaultSeconds / std::max(one, 1e-9))));
-  }
+  const double trial = options.iterations < 0 ? runs(1) : 0;
+  const Share one = job.meet({.problem = problem, .seconds = trial});
+  if (!one.problem.empty())
+    return one.problem;
+  // One run shows how many runs fit into the time. Processes leave the meeting at different times; the untimed runs
+  // make up for that.
+  const auto fitting = std::min<double>(defaultIterations, defaultSeconds / std::max(one.seconds, 1e-9));
+  const int iterations = options.iterations < 0 ? std::max(1, static_cast<int>(fitting)) : options.iterations;
   runs(options.warmup >= 0 ? options.warmup : iterations / 4);
-  double taken = runs(iterations);
+  const double taken = runs(iterations);
+  const Share all = job.meet({.problem = problem, .seconds = taken});
   Measurement &measurement = row.placement[static_cast<int>(placement)];
-  if (problem.empty() && iterations > 0) {
-    measurement.microseconds = taken * 1e6 / iterations;
+  if (all.problem.empty() && iterations > 0) {
+    measurement.microseconds = all.seconds * 1e6 / iterations;
     measurement.algbw = static_cast<double>(row.bytes) / (measurement.microseconds * 1e3);
     measurement.busbw = measurement.algbw * busFactor(row.collective, row.ranks);
   }
-  return problem;
+  return all.problem;
 }
 
 Chunks Runner::chunksOf(int program, const Row &row, const std::vector<uint64_t> &elements, bool output) const {
@@ -157,9 +164,10 @@ Chunks Runner::chunksOf(int program, const Row &row, const std::vector<uint64_t>
 }
 
 std::vector<uint64_t> Runner::inputSums(const Shape &shape, size_t elementSize) const {
-  std::vector<uint64_t> sums(comms.size());
-  parallelFor(comms.size(), comms.size() * shape.largest,
-              [&](size_t r) { sums[r] = bundle::checksum(inputs[r].data(), shape.input[r] * elementSize); });
+  std::vector<uint64_t> sums(own.size());
+  parallelFor(own.size(), own.size() * shape.largest, [&](size_t i) {
+    sums[i] = bundle::checksum(inputs[i].data(), shape.input[own.first + i] * elementSize);
+  });
   return sums;
 }
 
@@ -173,22 +181,24 @@ CheckJob Runner::checkJob(Placement placement, const Row &row, gc3DataType_t typ
                           int program, const Postcondition &post) const {
   const auto element = static_cast<core::ElementType>(type);
   const auto size = static_cast<int64_t>(core::elementSize(element));
-  CheckJob job{&post,
-               element,
-               op,
-               std::max(1u, file->program(static_cast<uint32_t>(program)).contributions()),
-               static_cast<double>(wholeNumbers(element)),
-               chunksOf(program, row, shape.input, false),
-               chunksOf(program, row, shape.output, true),
-               {},
-               {}};
-  for (uint32_t r = 0; r < comms.size(); ++r) {
-    bool shifted = placement == Placement::InPlace && shape.input[r] && shape.output[r];
-    int64_t offset = shifted ? std::max<int64_t>(0, inPlaceOffset(row, shape, r)) : 0;
-    job.inputs.push_back(inputs[r].data());
-    job.outputs.push_back(outputs[r].data() + offset * size);
+  const uint32_t contributions = std::max(1u, file->program(static_cast<uint32_t>(program)).contributions());
+  CheckJob check{&post,
+                 {element, purposeOf(op, post.reduces()), static_cast<uint32_t>(row.ranks), contributions, 0, 0},
+                 op,
+                 static_cast<double>(wholeNumbers(element)),
+                 chunksOf(program, row, shape.input, false),
+                 chunksOf(program, row, shape.output, true),
+                 own,
+                 {},
+                 {}};
+  for (uint32_t i = 0; i < own.size(); ++i) {
+    const uint32_t rank = own.first + i;
+    bool shifted = placement == Placement::InPlace && shape.input[rank] && shape.output[rank];
+    int64_t offset = shifted ? std::max<int64_t>(0, inPlaceOffset(row, shape, rank)) : 0;
+    check.inputs.push_back(inputs[i].data());
+    check.outputs.push_back(outputs[i].data() + offset * size);
   }
-  return job;
+  return check;
 }
 
 /// Returns the number of rounds after which every rank has been busy in every chunk, at most `mostRounds`. Returns the
@@ -200,21 +210,23 @@ int Runner::roundsOf(const InputKind &kind, uint64_t window) const {
   return static_cast<int>(std::min<uint64_t>((kind.ranks + covered - 1) / covered, mostRounds));
 }
 
-std::string Runner::checkRounds(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
-                                const CheckJob &job, const InputKind &kind) {
-  const size_t size = core::elementSize(kind.type);
-  const uint64_t window = shortestChunk(job.inputChunks);
-  Measurement &measurement = row.placement[static_cast<int>(placement)];
+/// Returns the wrong elements of this process's ranks, or a problem.
+Share Runner::checkRounds(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
+                          CheckJob &check) {
+  const size_t size = core::elementSize(check.inputKind.type);
+  Share share;
   auto complain = [&](const std::string &what) {
-    std::fprintf(stderr, "gc3-run: %s, %s: %s\n", row.program.c_str(),
-                 placement == Placement::InPlace ? "in place" : "out of place", what.c_str());
+    share.complaint += "gc3-run: " + (job.processes() > 1 ? job.name() + ": " : "") + row.program +
+                       (placement == Placement::InPlace ? ", in place: " : ", out of place: ") + what + "\n";
   };
   std::vector<uint64_t> sums;
-  for (int round = 0; round < roundsOf(kind, window); ++round) {
-    makeInputs(round, window, kind, shape);
+  const int rounds = roundsOf(check.inputKind, shortestChunk(check.inputChunks));
+  for (int round = 0; round < rounds; ++round) {
+    makeInputs(round, check, shape);
     if (placement == Placement::OutOfPlace)
       sums = inputSums(shape, size);
-    std::string problem = prepareOutputs(placement, row, size, shape);
+    std::string &problem = share.problem;
+    problem = prepareOutputs(placement, row, size, shape);
     if (problem.empty())
       problem = call(placement, row, type, op, shape);
     if (problem.empty())
@@ -222,18 +234,18 @@ std::string Runner::checkRounds(Placement placement, Row &row, gc3DataType_t typ
     if (gpu && problem.empty())
       problem = gpu->download();
     if (!problem.empty())
-      return problem;
-    CheckResult result = checkOutputs(job);
-    if (result.wrong != 0 && measurement.wrong == 0)
+      return share;
+    CheckResult result = checkOutputs(check);
+    if (result.wrong != 0 && share.wrong == 0)
       complain(result.first);
-    measurement.wrong += result.wrong;
+    share.wrong += result.wrong;
     if (placement == Placement::OutOfPlace && sums != inputSums(shape, size)) {
       complain("an input was modified");
-      ++measurement.wrong;
+      ++share.wrong;
       madeRound = -1;
     }
   }
-  return {};
+  return share;
 }
 
 std::string Runner::measure(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
@@ -245,14 +257,16 @@ std::string Runner::measure(Placement placement, Row &row, gc3DataType_t type, R
   const Postcondition *post = postcondition(program, problem);
   if (!post)
     return problem;
-  const CheckJob job = checkJob(placement, row, type, op, shape, program, *post);
-  const InputKind kind{
-      job.type, purposeOf(job.op, post->reduces()), static_cast<uint32_t>(row.ranks), job.contributions, 0, 0};
+  CheckJob check = checkJob(placement, row, type, op, shape, program, *post);
   if (options.check) {
-    problem = checkRounds(placement, row, type, op, shape, job, kind);
+    const Share all = job.meet(checkRounds(placement, row, type, op, shape, check));
+    if (job.printsProblems())
+      std::fputs(all.complaint.c_str(), stderr);
+    measurement.wrong = all.wrong;
+    problem = all.problem;
   } else if (options.iterations != 0) {
-    makeInputs(0, shortestChunk(job.inputChunks), kind, shape);
-    problem = prepareOutputs(placement, row, core::elementSize(job.type), shape);
+    makeInputs(0, check, shape);
+    problem = prepareOutputs(placement, row, core::elementSize(check.inputKind.type), shape);
   }
   if (!problem.empty() || options.iterations == 0)
     return problem;

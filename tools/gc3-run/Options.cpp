@@ -160,6 +160,9 @@ constexpr Option optionTable[] = {
      Backend::Host},
     {"", "--seed", "N", "seed of the adversarial order, less than 2^64 (default 0)",
      [](auto &v, Options &o) { return store(v, o.host.seed); }, Backend::Host},
+    {"", "--processes", "N",
+     "start N processes, 1 to 4096, each with an equal number of the ranks (default: all ranks in this process)",
+     [](auto &v, Options &o) { return store(v, o.processes, 1, 4096); }, Backend::Host},
     {"", "--allow-unproven", "0|1", "run programs that were compiled without verification, too (default 0)",
      [](auto &v, Options &o) { return store(v, o.host.allowUnproven, 0, 1); }},
     {"", "--json", "FILE", "write the table as JSON, too; - is standard output, without the table",
@@ -280,6 +283,17 @@ std::string unknownOption(const std::string &name) {
 
 const char *typeName(gc3DataType_t type) {
   return core::elementTypeName(static_cast<core::ElementType>(type));
+}
+
+std::vector<std::string> argumentsOfProcesses(int argc, char **argv) {
+  constexpr std::string_view option = "--processes";
+  std::vector<std::string> arguments;
+  for (int i = 1; i < argc; ++i)
+    if (argv[i] == option)
+      ++i; // skips the value, too
+    else if (!std::string_view(argv[i]).starts_with("--processes="))
+      arguments.emplace_back(argv[i]);
+  return arguments;
 }
 
 Action parseOptions(int argc, char **argv, Options &options) {

@@ -31,6 +31,7 @@ struct Options {
   int rounds = 0;           ///< checked runs per row; 0: until every rank has contributed to every chunk
   bool onGpu = false;       ///< true: all ranks run on the current GPU; false: on the host
   uint64_t ranksPerGpu = 0; ///< 0: all ranks of the program
+  uint32_t processes = 0;   ///< processes that run the bundle together; 0: one
   gc3HostConfig_t host = GC3_HOST_CONFIG_INITIALIZER;
   bool quiet = false;       ///< true: print no table
   std::string json;         ///< a file, or - for standard output; empty: none
@@ -41,9 +42,12 @@ struct Options {
 /// What main() does after parsing.
 enum class Action : uint8_t { Run, Exit, UsageError };
 
-/// Parses the command line. For --help, --version and --settings prints the text and returns Exit. After an error
-/// prints a message on stderr and returns UsageError.
+/// Parses the command line. `processes` becomes the number of processes to start. For --help, --version and --settings
+/// prints the text and returns Exit. After an error prints a message on stderr and returns UsageError.
 Action parseOptions(int argc, char **argv, Options &options);
+
+/// Returns the command line without the program and without the option --processes.
+std::vector<std::string> argumentsOfProcesses(int argc, char **argv);
 
 const char *typeName(gc3DataType_t type);
 

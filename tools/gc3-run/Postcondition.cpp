@@ -23,7 +23,7 @@ void Postcondition::loadWithoutChunks(const bundle::CheckView &view) {
 }
 
 std::string Postcondition::load(const bundle::CheckView &view, const std::vector<uint64_t> &inputChunks,
-                                const std::vector<uint64_t> &outputChunks) {
+                                const std::vector<uint64_t> &outputChunks, core::RankRange own) {
   loadWithoutChunks(view);
   size_t valueCount = view.valueBegin.empty() ? 0 : view.valueBegin.size() - 1;
   size_t expanded = 0;
@@ -33,7 +33,7 @@ std::string Postcondition::load(const bundle::CheckView &view, const std::vector
       return "the postcondition names more than " + std::to_string(mostChunks) + " input chunks" + remedy;
   }
   expanded = 0;
-  for (size_t rank = 0; rank < outputChunks.size(); ++rank) {
+  for (uint32_t rank = own.first; rank < own.end; ++rank) {
     expanded += view.rowBegin[view.rowOfRank[rank] + 1] - view.rowBegin[view.rowOfRank[rank]];
     if (expanded > mostChunks)
       return "the postcondition names more than " + std::to_string(mostChunks) + " output chunks" + remedy;
@@ -58,7 +58,7 @@ std::string Postcondition::load(const bundle::CheckView &view, const std::vector
   }
   std::vector<size_t> counts(valueCount + 1, 0);
   auto forEachOutput = [&](auto function) {
-    for (uint32_t rank = 0; rank < outputChunks.size(); ++rank) {
+    for (uint32_t rank = own.first; rank < own.end; ++rank) {
       uint32_t row = view.rowOfRank[rank];
       for (uint32_t i = view.rowBegin[row]; i < view.rowBegin[row + 1]; ++i)
         if (view.rows[i] != 0)

@@ -170,7 +170,7 @@ private:
 template <typename T>
 class Checker {
 public:
-  explicit Checker(const CheckJob &checked) : job(checked), precision(precisionOf(checked.type)) {}
+  explicit Checker(const CheckJob &checked) : job(checked), precision(precisionOf(checked.inputKind.type)) {}
 
   CheckResult run() {
     struct Item {
@@ -194,27 +194,48 @@ public:
 private:
   using Chunk = Postcondition::Chunk;
 
-  const T *input(Chunk chunk, uint64_t at) const {
-    return reinterpret_cast<const T *>(job.inputs[chunk.rank]) + job.inputChunks.begin(chunk.index) + at;
+  /// Returns `n` elements of an input chunk, from element `at` on. If another process has them, makes them in `made`.
+  const T *input(Chunk chunk, uint64_t at, uint64_t n, T *made) const {
+    const uint64_t first = job.inputChunks.begin(chunk.index) + at;
+    if (chunk.rank >= job.own.first && chunk.rank < job.own.end)
+      return reinterpret_cast<const T *>(job.inputs[chunk.rank - job.own.first]) + first;
+    makeInput(job.inputKind, made, first, n, chunk.rank);
+    return made;
   }
   const T *output(Chunk chunk, uint64_t at) const {
-    return reinterpret_cast<const T *>(job.outputs[chunk.rank]) + job.outputChunks.begin(chunk.index) + at;
+    return reinterpret_cast<const T *>(job.outputs[chunk.rank - job.own.first]) + job.outputChunks.begin(chunk.index) +
+           at;
   }
 
   void segment(size_t value, uint64_t begin, uint64_t end) {
     auto inputs = job.postcondition->inputs(value);
-    if (inputs.size() == 1 && inputs[0].times == 1 && job.op != Reduction::MulSum) {
+    if (inputs.size() == 1 && inputs[0].times == 1 && job.op != Reduction::MulSum)
+      copies(value, inputs[0].chunk, begin, end);
+    else
+      reductions(value, inputs, begin, end);
+  }
+
+  void copies(size_t value, Chunk from, uint64_t begin, uint64_t end) {
+    T made[batchElements];
+    for (uint64_t at = begin; at < end; at += batchElements) {
+      const uint64_t n = std::min(batchElements, end - at);
+      const T *expected = input(from, at, n, made);
       for (Chunk chunk : job.postcondition->outputs(value))
-        if (uint64_t last = std::min(end, job.outputChunks.length(chunk.index)); begin < last)
-          compareCopy(chunk, begin, input(inputs[0].chunk, begin), last - begin);
-      return;
+        if (uint64_t last = std::min(at + n, job.outputChunks.length(chunk.index)); at < last)
+          compareCopy(chunk, at, expected, last - at);
     }
+  }
+
+  void reductions(size_t value, std::span<const Postcondition::Input> inputs, uint64_t begin, uint64_t end) {
     auto batch = std::make_unique<Batch<T>>();
+    T made[batchElements];
     for (uint64_t at = begin; at < end; at += batchElements) {
       uint64_t n = std::min(batchElements, end - at), operands = 0;
-      batch->begin(job.op, input(inputs[0].chunk, at), n);
       for (auto [chunk, times] : inputs) {
-        batch->add(job.op, input(chunk, at), n, uint64_t{times} * factorOf(job.op, chunk.rank));
+        const T *x = input(chunk, at, n, made);
+        if (operands == 0)
+          batch->begin(job.op, x, n);
+        batch->add(job.op, x, n, uint64_t{times} * factorOf(job.op, chunk.rank));
         operands += times;
       }
       finish(*batch, n, static_cast<double>(operands));
@@ -228,11 +249,11 @@ private:
   void finish(Batch<T> &batch, uint64_t n, double operands) const {
     if constexpr (!std::is_integral_v<T>) {
       const bool average = job.op == Reduction::Avg, product = job.op == Reduction::Prod;
-      const Wide<T> divisor = average ? static_cast<Wide<T>>(job.contributions) : 1;
+      const Wide<T> divisor = average ? static_cast<Wide<T>>(job.inputKind.contributions) : 1;
       // The relative error of the reference itself. It is small.
       const Wide<T> own = static_cast<Wide<T>>(operands) * (sizeof(Wide<T>) > 8 ? Wide<T>(0x1p-63) : Wide<T>(0x1p-52));
       const double reciprocal =
-          average ? std::max(precision.reciprocal, precision.tinyReciprocal * job.contributions) : 0;
+          average ? std::max(precision.reciprocal, precision.tinyReciprocal * job.inputKind.contributions) : 0;
       const bool counted = !alwaysBusy<T>(product);
       const bool sums = job.op == Reduction::Sum || job.op == Reduction::MulSum;
       const Wide<T> exact = sums ? static_cast<Wide<T>>(job.wholeNumbers) : Wide<T>(0);
@@ -335,7 +356,7 @@ private:
       auto wrapped = static_cast<T>(sum);
       using Widest = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
       return job.op == Reduction::Avg
-                 ? static_cast<T>(static_cast<Widest>(wrapped) / static_cast<Widest>(job.contributions))
+                 ? static_cast<T>(static_cast<Widest>(wrapped) / static_cast<Widest>(job.inputKind.contributions))
                  : wrapped;
     } else {
       return T{};
@@ -361,7 +382,7 @@ private:
 } // namespace
 
 CheckResult checkOutputs(const CheckJob &job) {
-  switch (job.type) {
+  switch (job.inputKind.type) {
   case ElementType::Int8: return Checker<int8_t>(job).run();
   case ElementType::Uint8: return Checker<uint8_t>(job).run();
   case ElementType::Int32: return Checker<int32_t>(job).run();

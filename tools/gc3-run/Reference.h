@@ -19,8 +19,9 @@
 // much as the largest partial result exceeds the range by.
 #pragma once
 
-#include "Reduction.h"
+#include "Inputs.h"
 #include "bundle/BundleFile.h"
+#include "core/Program.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -47,10 +48,10 @@ struct Chunks {
 /// The postcondition of one program, inverted: it lists, for each value, the output chunks that must hold the value.
 class Postcondition {
 public:
-  /// `inputChunks[r]` and `outputChunks[r]` are the numbers of chunks in rank r's buffers. Returns an error message, or
-  /// an empty string.
+  /// `inputChunks[r]` and `outputChunks[r]` are the numbers of chunks in rank r's buffers. Lists the output chunks of
+  /// the ranks `own`. Returns an error message, or an empty string.
   std::string load(const bundle::CheckView &view, const std::vector<uint64_t> &inputChunks,
-                   const std::vector<uint64_t> &outputChunks);
+                   const std::vector<uint64_t> &outputChunks, core::RankRange own);
   /// Loads what a run without the check needs: afterwards only reduces() is right. Never fails.
   void loadWithoutChunks(const bundle::CheckView &view);
 
@@ -79,15 +80,16 @@ private:
   bool anyReduction = false;
 };
 
-/// The data to compare. The vectors are indexed by rank.
+/// The data to compare: the outputs of the ranks of this process, with their reference. If inputs of other ranks
+/// contribute to it, the check makes them again, one batch at a time.
 struct CheckJob {
   const Postcondition *postcondition;
-  core::ElementType type;
+  InputKind inputKind; ///< of the inputs in this round
   Reduction op;
-  uint32_t contributions; ///< divisor of averages
-  double wholeNumbers;    ///< sums of whole operands are exact up to this sum of magnitudes; 0: not exact
+  double wholeNumbers; ///< sums of whole operands are exact up to this sum of magnitudes; 0: not exact
   Chunks inputChunks, outputChunks;
-  std::vector<const std::byte *> inputs, outputs;
+  core::RankRange own;                            ///< the ranks of this process
+  std::vector<const std::byte *> inputs, outputs; ///< of the own ranks
 };
 
 struct CheckResult {

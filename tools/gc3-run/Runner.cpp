@@ -6,24 +6,12 @@
 #include "gc3/Common/StandardCollective.h"
 
 #include "core/Identity.h"
-#include "trace/TraceFile.h"
 
 namespace gc3::run {
 
 Runner::~Runner() {
   destroyCommunicators();
   gc3BundleFree(bundle);
-}
-
-void Runner::destroyCommunicators() {
-  for (gc3Comm_t comm : comms)
-    gc3CommDestroy(comm);
-  comms.clear();
-}
-
-std::string Runner::lastError(const char *what, gc3Result_t result, gc3Comm_t comm) const {
-  std::string text = gc3GetLastError(comm);
-  return std::string(what) + (*what ? ": " : "") + (text.empty() ? gc3GetErrorString(result) : text);
 }
 
 std::string Runner::open() {
@@ -88,10 +76,14 @@ static std::string labelOf(const bundle::BundleFile &file, const bundle::fbs::Pr
 std::string Runner::groupPrograms() {
   const std::optional<common::CollectiveForm> wanted =
       options.collective.empty() ? std::nullopt : common::CollectiveForm::parse(options.collective);
+  bool isAnyNamed = false;
   for (int i = 0; i < static_cast<int>(file->programCount()); ++i) {
     const auto &program = file->program(static_cast<uint32_t>(i));
     if ((wanted && !core::isNamedBy(*wanted, program)) ||
         (!options.program.empty() && options.program != "all" && options.program != program.name()->str()))
+      continue;
+    isAnyNamed = true;
+    if (!job.divides(program.ranks()))
       continue;
     Shape shape;
     if (std::string problem = shapeOf(i, 1 << 20, 1, shape); !problem.empty())
@@ -111,6 +103,9 @@ std::string Runner::groupPrograms() {
   }
   if (!groups.empty())
     return {};
+  if (isAnyNamed)
+    return "no program can run in " + std::to_string(job.processes()) +
+           " processes, because each process needs an equal number of ranks; the bundle has:" + listPrograms();
   return file->programCount() == 0 ? "the bundle has no programs" : "no such program; the bundle has:" + listPrograms();
 }
 
@@ -145,35 +140,6 @@ std::string Runner::checkSizes() const {
         return problem;
     }
   return "no program is selected for these sizes; --program runs one at any size; the bundle has:" + listPrograms();
-}
-
-std::string Runner::communicators(int ranks, bool isTraced) {
-  destroyCommunicators();
-  comms.assign(static_cast<size_t>(ranks), nullptr);
-  gc3Result_t result = gc3Success;
-  areTraced = isTraced;
-  const char *trace = isTraced ? options.trace.c_str() : ""; // an empty name overrides GC3_TRACE
-  if (options.onGpu) {
-    if (options.ranksPerGpu != 0 && options.ranksPerGpu != static_cast<uint64_t>(ranks))
-      return "programs on " + std::to_string(ranks) + " ranks do not run with " + std::to_string(options.ranksPerGpu) +
-             " ranks per GPU; all ranks must share one GPU";
-    gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
-    config.slots = options.host.slots;
-    config.slotBytes = options.host.slotBytes;
-    config.allowUnproven = options.host.allowUnproven;
-    config.trace = trace;
-    result = gc3LoopbackCommInitAll(comms.data(), ranks, bundle, &config);
-    gpu = std::make_unique<Gpu>(*cuda::linkedCuda(), inputs, outputs);
-  } else {
-    gc3HostConfig_t config = options.host;
-    config.trace = trace;
-    result = gc3HostCommInitAll(comms.data(), ranks, bundle, &config);
-  }
-  if (result == gc3Success)
-    return {};
-  comms.clear();
-  std::string problem = lastError("", result, nullptr);
-  return result == gc3BundleUnproven ? problem + " or --allow-unproven 1" : problem;
 }
 
 std::optional<int> Runner::dispatch(const ProgramGroup &group, uint64_t bytes) const {
@@ -234,19 +200,12 @@ const Postcondition *Runner::postcondition(int program, std::string &problem) {
   }
   auto fresh = std::make_unique<Postcondition>();
   if (options.check)
-    problem = fresh->load(*view, in, out);
+    problem = fresh->load(*view, in, out, own);
   else
     fresh->loadWithoutChunks(*view);
   if (problem.empty())
     known = std::move(fresh);
   return known.get();
-}
-
-/// Traces the first sizes of a collective only, because a trace has some 350 bytes for each instruction, tile and call.
-std::string Runner::chooseTrace(int ranks, uint64_t sizesBefore) {
-  const bool isTraced = !options.trace.empty() && sizesBefore < options.tracedSizes;
-  leavesTraceOut |= !options.trace.empty() && !isTraced;
-  return isTraced == areTraced ? "" : communicators(ranks, isTraced);
 }
 
 std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
@@ -305,6 +264,19 @@ static bool isNamed(const std::string &message, const std::string &program) {
   return message.find("program '" + program + "'") != std::string::npos;
 }
 
+/// Allocates the buffers of the own ranks.
+std::string Runner::makeBuffers(const Shape &shape, size_t elementSize) {
+  inputs.resize(own.size());
+  outputs.resize(own.size());
+  for (uint32_t i = 0; i < own.size(); ++i) {
+    const uint64_t input = shape.input[own.first + i], output = shape.output[own.first + i];
+    if (!inputs[i].reserve(input * elementSize + 1) || !outputs[i].reserve(std::max(input, output) * elementSize + 1))
+      return "no memory for buffers of " + std::to_string(shape.largest * elementSize) + " bytes on " +
+             std::to_string(own.size()) + " ranks";
+  }
+  return gpu ? gpu->prepare() : "";
+}
+
 std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t count, gc3DataType_t type, Reduction op,
                            Row &row) {
   Shape shape;
@@ -323,16 +295,8 @@ std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t coun
   if (!post->reduces() && op == Reduction::MulSum)
     op = Reduction::Sum; // collectives that only copy do not multiply
   row.root = group.root;
-  auto ranks = static_cast<uint32_t>(group.ranks);
-  inputs.resize(ranks);
-  outputs.resize(ranks);
-  for (uint32_t r = 0; r < ranks; ++r)
-    if (!inputs[r].reserve(shape.input[r] * size + 1) ||
-        !outputs[r].reserve(std::max(shape.input[r], shape.output[r]) * size + 1))
-      return "no memory for buffers of " + std::to_string(row.bytes) + " bytes on " + std::to_string(ranks) + " ranks";
-  if (gpu)
-    if (problem = gpu->prepare(); !problem.empty())
-      return problem;
+  if (problem = job.agree(makeBuffers(shape, size)); !problem.empty())
+    return problem;
   rowSeed += uint64_t{1} << 32; // the seed of a round is this number plus the round
   madeRound = -1;
   for (Placement placement : {Placement::OutOfPlace, Placement::InPlace})
@@ -353,7 +317,7 @@ std::string Runner::runAll(Summary &summary) {
       return problem;
   table.footer(summary);
   destroyCommunicators(); // writes the trace
-  if (trace::TraceFile *traced = options.trace.empty() ? nullptr : trace::TraceFile::named(options.trace))
+  if (trace::TraceFile *traced = options.trace.empty() ? nullptr : traceFile())
     table.trace(traced->path(), leavesTraceOut);
   return {};
 }
@@ -361,8 +325,12 @@ std::string Runner::runAll(Summary &summary) {
 std::string Runner::run(Summary &summary) {
   if (std::string problem = open(); !problem.empty())
     return problem;
-  const std::string problem = runAll(summary);
-  return problem.empty() ? problem : options.bundle + ": " + problem;
+  if (const std::string problem = runAll(summary); !problem.empty())
+    return options.bundle + ": " + problem;
+  if (options.trace.empty())
+    return {};
+  trace::TraceFile *traced = traceFile();
+  return traced && !traced->hasFailed() ? "" : "the trace '" + options.trace + "' is incomplete";
 }
 
 } // namespace gc3::run

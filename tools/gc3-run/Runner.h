@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs rows: makes data, checks, measures. A Runner belongs to one bundle.
+// Runs rows: makes data, checks, measures. A Runner belongs to one bundle, and makes the calls of this process's ranks.
 #pragma once
 
 #include "Gpu.h"
 #include "Inputs.h"
+#include "Job.h"
 #include "Reference.h"
 #include "Row.h"
 
 #include "bundle/BundleFile.h"
 #include "host/Memory.h"
+#include "trace/TraceFile.h"
 
 #include <map>
 #include <memory>
@@ -26,7 +28,8 @@ struct ProgramGroup {
 
 class Runner {
 public:
-  explicit Runner(const Options &chosen) : options(chosen), table(chosen) {}
+  /// The options must be equal in all processes of the job, except those for outputs.
+  Runner(const Options &chosen, Job &processes) : options(chosen), table(chosen), job(processes) {}
   ~Runner();
   Runner(const Runner &) = delete;
   Runner &operator=(const Runner &) = delete;
@@ -50,9 +53,10 @@ private:
   std::string runGroup(const ProgramGroup &group, Summary &summary);
   std::string runRow(const ProgramGroup &group, int program, uint64_t count, gc3DataType_t type, Reduction op,
                      Row &row);
+  std::string makeBuffers(const Shape &shape, size_t elementSize);
   std::string measure(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape, int program);
-  std::string checkRounds(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
-                          const CheckJob &job, const InputKind &kind);
+  Share checkRounds(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
+                    CheckJob &check);
   CheckJob checkJob(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
                     int program, const Postcondition &post) const;
   /// Returns how the input (or output) buffers of a program are cut into chunks. `elements` has the number of elements
@@ -65,7 +69,7 @@ private:
   /// Waits for calls on the GPU. Returns an error message, or an empty string.
   std::string finish();
   std::string time(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape);
-  void makeInputs(int round, uint64_t window, const InputKind &kind, const Shape &shape);
+  void makeInputs(int round, CheckJob &check, const Shape &shape);
   void fillOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape);
 
   std::string shapeOf(int program, uint64_t count, size_t elementSize, Shape &shape) const;
@@ -73,6 +77,10 @@ private:
   /// Creates the communicators of the next calls, with or without a trace. Destroys earlier ones, which writes their
   /// events to the trace.
   std::string communicators(int ranks, bool isTraced);
+  gc3Result_t initGpu(int ranks, const char *trace);
+  gc3Result_t initHost(int ranks, const char *trace, const gc3UniqueId_t &id);
+  std::string shareId(gc3UniqueId_t &id);
+  trace::TraceFile *traceFile() const;
   void destroyCommunicators();
   /// Prepares the communicators for rows of one size, after `sizesBefore` sizes of the same collective and type.
   std::string chooseTrace(int ranks, uint64_t sizesBefore);
@@ -86,14 +94,16 @@ private:
   gc3Bundle_t bundle = nullptr;
   std::unique_ptr<bundle::BundleFile> file; ///< opened for its Check sections
   std::vector<ProgramGroup> groups;
-  std::vector<gc3Comm_t> comms;
-  bool areTraced = false;      ///< true if the calls of `comms` are traced
-  bool leavesTraceOut = false; ///< true if some size was not traced although a trace was requested
+  Job &job;
+  core::RankRange own{};        ///< this process's ranks of the current group of programs
+  std::vector<gc3Comm_t> comms; ///< of the own ranks, as are the buffers
+  bool areTraced = false;       ///< true if the calls of `comms` are traced
+  bool leavesTraceOut = false;  ///< true if some size was not traced although a trace was requested
   std::map<int, std::unique_ptr<Postcondition>> postconditions;
-  std::vector<host::Memory> inputs, outputs; ///< indexed by rank
-  std::unique_ptr<Gpu> gpu;                  ///< null: calls are made on the host
-  uint64_t rowSeed = 0;                      ///< seed of the data in the row's first round
-  int madeRound = -1;                        ///< the round whose inputs have been made; -1: none
+  std::vector<host::Memory> inputs, outputs;
+  std::unique_ptr<Gpu> gpu; ///< null: calls are made on the host
+  uint64_t rowSeed = 0;     ///< seed of the data in the row's first round
+  int madeRound = -1;       ///< the round whose inputs have been made; -1: none
 };
 
 } // namespace gc3::run

@@ -46,6 +46,8 @@ void Table::header() const {
     std::printf(", seed %" PRIu64, options.host.seed);
   std::printf(", check %d, rounds ", options.check ? 1 : 0);
   std::printf(options.rounds ? "%d\n" : "auto\n", options.rounds);
+  if (options.processes > 1)
+    std::printf("# processes %" PRIu32 "\n", options.processes);
 }
 
 void Table::group(const std::string &collective, int ranks, int root) const {
@@ -121,6 +123,8 @@ void Table::trace(const std::string &path, bool isPartial) const {
   const bool isLarge = bytes >= 1'000'000;
   std::printf("# Trace                : %.1f %s in %s", static_cast<double>(bytes) / (isLarge ? 1e6 : 1e3),
               isLarge ? "MB" : "kB", path.c_str());
+  if (options.processes > 1)
+    std::printf(" and %" PRIu32 " files of other processes", options.processes - 1);
   if (isPartial && options.tracedSizes == 1)
     std::printf(", the first size only; --trace-sizes traces more");
   else if (isPartial)

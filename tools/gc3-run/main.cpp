@@ -1,23 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 // gc3-run: runs a bundle's programs on real data, checks every element, prints the table of nccl-tests.
+#include "JoinJob.h"
+#include "LocalProcesses.h"
 #include "Runner.h"
-#include "trace/TraceFile.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <unistd.h>
 
-/// Returns an error text if a trace is incomplete. All communicators must have been destroyed.
-static std::string checkTrace(const std::string &path) {
-  if (path.empty())
-    return {};
-  gc3::trace::TraceFile *file = gc3::trace::TraceFile::named(path);
-  return file && !file->hasFailed() ? "" : "the trace '" + path + "' is incomplete";
+using namespace gc3;
+using namespace gc3::run;
+
+/// Returns an error text if process 0 has other options.
+static std::string compareOptions(const Options &options, const std::vector<std::string> &arguments, Job &job) {
+  std::string own;
+  for (const std::string &argument : arguments)
+    own += argument + " ";
+  own += options.trace.empty() ? "without a trace" : "with the trace " + options.trace;
+  const Share all = job.meet({.text = own});
+  return !all.problem.empty() || own == all.text ? all.problem
+                                                 : "runs '" + own + "', but rank 0 runs '" + all.text + "'";
+}
+
+static std::string runRows(const Options &options, Job &job, Summary &summary) {
+  try {
+    std::string problem = Runner(options, job).run(summary);
+    if (problem.empty() && !options.json.empty())
+      problem = writeJson(options.json, options, summary);
+    if (problem.empty() && (std::fflush(stdout) != 0 || std::ferror(stdout)))
+      problem = std::string("can't write to standard output: ") + std::strerror(errno);
+    return problem;
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+}
+
+/// Runs the bundle as one process of the job. Returns the exit status, which is the same in all processes.
+static int runBundle(Options options, const std::vector<std::string> &arguments, Job &job) {
+  options.processes = job.processes();
+  std::string problem = compareOptions(options, arguments, job);
+  if (!job.isFirst())
+    options.json.clear(), options.quiet = true;
+  if (problem.empty())
+    problem = checkOutputs(options);
+  problem = job.agree(problem);
+  Summary summary;
+  if (problem.empty())
+    problem = job.agree(runRows(options, job, summary));
+  if (!problem.empty() && job.printsProblems())
+    std::fprintf(stderr, "gc3-run: %s\n", problem.c_str());
+  return problem.empty() && summary.wrong == 0 ? 0 : 1;
+}
+
+/// Returns why the options do not suit a job of several processes, which a launcher has started.
+static std::string checkLaunch(const Options &options, const job::Launch &launch) {
+  if (options.processes != 0)
+    return "option '--processes' starts processes, but " + launch.launcher + " has already started " +
+           std::to_string(launch.ranks) + "; leave it out";
+  if (options.onGpu)
+    return "--backend cuda runs all ranks in one process, but " + launch.launcher + " has started " +
+           std::to_string(launch.ranks) + "; start one";
+  return {};
+}
+
+/// Prints a problem, and returns the exit status.
+static int fail(const std::string &problem, int status) {
+  std::fprintf(stderr, "gc3-run: %s\n", problem.c_str());
+  return status;
+}
+
+/// Runs the bundle in a process that a launcher has started together with others.
+static int runLaunched(const Options &options, const std::vector<std::string> &arguments, const job::Launch &launch) {
+  if (const std::string problem = checkLaunch(options, launch); !problem.empty())
+    return launch.rank == 0 ? fail(problem, 2) : 2;
+  core::Result<Job> job = joinJob(launch);
+  return job.ok() ? runBundle(options, arguments, *job)
+                  : fail("rank " + std::to_string(launch.rank) + ": " + job.outcome().text, 1);
 }
 
 int main(int argc, char **argv) {
-  using namespace gc3::run;
   Options options;
   switch (parseOptions(argc, argv, options)) {
   case Action::Exit: return 0;
@@ -25,21 +88,20 @@ int main(int argc, char **argv) {
   case Action::Run: break;
   }
   try {
-    Summary summary;
-    std::string problem = checkOutputs(options);
-    if (problem.empty())
-      problem = Runner(options).run(summary);
-    if (problem.empty())
-      problem = checkTrace(options.trace);
-    if (problem.empty() && !options.json.empty())
-      problem = writeJson(options.json, options, summary);
-    if (problem.empty() && (std::fflush(stdout) != 0 || std::ferror(stdout)))
-      problem = std::string("can't write to standard output: ") + std::strerror(errno);
-    if (!problem.empty())
-      std::fprintf(stderr, "gc3-run: %s\n", problem.c_str());
-    return problem.empty() && summary.wrong == 0 ? 0 : 1;
+    char **end = environ;
+    while (*end)
+      ++end;
+    const core::Result<std::optional<job::Launch>> launch = job::readLaunch({environ, end});
+    if (!launch.ok())
+      return fail(launch.outcome().text, 1);
+    const std::vector<std::string> arguments = argumentsOfProcesses(argc, argv);
+    if (*launch && (*launch)->ranks > 1)
+      return runLaunched(options, arguments, **launch);
+    if (options.processes > 1)
+      return runLocalProcesses(options.processes, arguments);
+    Job job;
+    return runBundle(options, arguments, job);
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "gc3-run: %s\n", error.what());
-    return 1;
+    return fail(error.what(), 1);
   }
 }

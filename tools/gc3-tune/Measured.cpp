@@ -25,8 +25,9 @@ std::string Timer::measureOnce(const std::string &path, const sim::CallOptions &
   const auto isInPlace = [](const Candidate &each) { return each.program.info->collective.inPlace(); };
   options.inPlace = std::any_of(all.begin(), all.end(), isInPlace);
   options.outOfPlace = !std::all_of(all.begin(), all.end(), isInPlace);
+  run::Job job;
   run::Summary summary;
-  if (std::string problem = run::Runner(options).run(summary); !problem.empty())
+  if (std::string problem = run::Runner(options, job).run(summary); !problem.empty())
     return problem.substr(problem.compare(0, path.size(), path) == 0 ? path.size() + 2 : 0);
   std::map<std::pair<std::string, uint64_t>, const run::Row *> rows;
   for (const run::Row &row : summary.rows)

@@ -11,8 +11,10 @@ using namespace gc3;
 using namespace gc3::run;
 using namespace gc3::test;
 
+static const cuda::Cuda *linked = &FakeCuda::table();
+
 const cuda::Cuda *cuda::linkedCuda() {
-  return &FakeCuda::table();
+  return linked;
 }
 
 namespace {
@@ -108,6 +110,21 @@ TEST_F(RunOnGpu, SaysHowManyBlocksFit) {
           ": program 'ring3_aliased_1' has 3 thread blocks on its 3 ranks; this GPU can hold 2 at once, of 32 threads "
           "each");
   EXPECT_EQ(fake.leaks(), "");
+}
+
+/// Without a driver, the CUDA runtime reports an insufficient driver of version 0.
+TEST_F(RunOnGpu, SaysThatThereIsNoDriver) {
+  const BundlePath bundle({ringAllReduce(2, true)});
+  const FakeCuda fake;
+  cuda::Cuda withoutDriver = FakeCuda::table();
+  withoutDriver.getDevice = [](int *) { return cuda::insufficientDriver; };
+  withoutDriver.driverVersion = [](int *version) { return *version = 0; };
+  linked = &withoutDriver;
+  EXPECT_EQ(runOptions(onGpu(bundle.path)).problem, bundle.path + ": no NVIDIA driver");
+  withoutDriver.driverVersion = FakeCuda::table().driverVersion;
+  EXPECT_EQ(runOptions(onGpu(bundle.path)).problem,
+            bundle.path + ": querying the current device: fake failure (CUDA error 35)");
+  linked = &FakeCuda::table();
 }
 
 /// Makes each CUDA call fail in turn. gc3-run must report the error, and nothing may leak.

@@ -40,10 +40,15 @@ bool acceptsBits(ElementType type, Reduction op, const std::vector<Operand> &ope
   run::Postcondition post;
   std::vector<uint64_t> outputs(ranks, 0);
   outputs[0] = 1;
-  EXPECT_EQ(post.load({valueBegin, runs, rowOfRank, rowBegin, rows}, std::vector<uint64_t>(ranks, 1), outputs), "");
+  EXPECT_EQ(
+      post.load({valueBegin, runs, rowOfRank, rowBegin, rows}, std::vector<uint64_t>(ranks, 1), outputs, {0, ranks}),
+      "");
   const run::Chunks chunks{1, 1, 1};
-  run::CheckJob job{&post,  type, op, contributions, static_cast<double>(run::wholeNumbers(type)), chunks,
-                    chunks, {},   {}};
+  run::CheckJob job{&post,      {type, run::purposeOf(op, true), ranks, contributions, 0, 0},
+                    op,         static_cast<double>(run::wholeNumbers(type)),
+                    chunks,     chunks,
+                    {0, ranks}, {},
+                    {}};
   for (const T &input : inputs)
     job.inputs.push_back(reinterpret_cast<const std::byte *>(&input));
   job.outputs.assign(ranks, reinterpret_cast<const std::byte *>(&got));

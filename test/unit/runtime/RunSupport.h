@@ -45,7 +45,8 @@ struct Result {
 inline Result runOptions(const Options &options) {
   Result result;
   ::testing::internal::CaptureStdout();
-  result.problem = Runner(options).run(result.summary);
+  run::Job job;
+  result.problem = Runner(options, job).run(result.summary);
   result.table = ::testing::internal::GetCapturedStdout();
   return result;
 }

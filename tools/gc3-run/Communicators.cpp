@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The communicators of a Runner: those of this process's ranks.
+#include "Runner.h"
+
+#include "trace/RankFiles.h"
+
+#include <cstring>
+
+namespace gc3::run {
+
+std::string Runner::lastError(const char *what, gc3Result_t result, gc3Comm_t comm) const {
+  std::string text = gc3GetLastError(comm);
+  return std::string(what) + (*what ? ": " : "") + (text.empty() ? gc3GetErrorString(result) : text);
+}
+
+void Runner::destroyCommunicators() {
+  for (gc3Comm_t comm : comms)
+    gc3CommDestroy(comm);
+  comms.clear();
+}
+
+/// Creates communicators of all ranks on the current GPU.
+gc3Result_t Runner::initGpu(int ranks, const char *trace) {
+  gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
+  config.slots = options.host.slots;
+  config.slotBytes = options.host.slotBytes;
+  config.allowUnproven = options.host.allowUnproven;
+  config.trace = trace;
+  gpu = std::make_unique<Gpu>(*cuda::linkedCuda(), inputs, outputs);
+  return gc3LoopbackCommInitAll(comms.data(), ranks, bundle, &config);
+}
+
+/// Creates communicators of the own ranks on the host, under an id that process 0 has made.
+gc3Result_t Runner::initHost(int ranks, const char *trace, const gc3UniqueId_t &id) {
+  gc3HostConfig_t config = options.host;
+  config.trace = trace;
+  if (job.processes() == 1)
+    return gc3HostCommInitAll(comms.data(), ranks, bundle, &config);
+  gc3Result_t result = gc3GroupStart();
+  for (uint32_t i = 0; i < own.size() && result == gc3Success; ++i)
+    result = gc3HostCommInitRank(&comms[i], ranks, id, static_cast<int>(own.first + i), bundle, &config);
+  const gc3Result_t ended = gc3GroupEnd();
+  return result == gc3Success ? ended : result;
+}
+
+/// Sets `id` to one that process 0 makes. Returns an error message, or an empty string.
+std::string Runner::shareId(gc3UniqueId_t &id) {
+  if (job.processes() == 1)
+    return {};
+  Share share;
+  if (job.isFirst())
+    if (const gc3Result_t result = gc3GetUniqueId(&id); result != gc3Success)
+      share.problem = lastError("", result, nullptr);
+  share.text.assign(id.internal, sizeof id.internal);
+  share = job.meet(share);
+  if (share.problem.empty())
+    std::memcpy(id.internal, share.text.data(), sizeof id.internal);
+  return share.problem;
+}
+
+std::string Runner::communicators(int ranks, bool isTraced) {
+  destroyCommunicators();
+  own = job.ownRanks(static_cast<uint32_t>(ranks));
+  areTraced = isTraced;
+  if (options.onGpu && options.ranksPerGpu != 0 && options.ranksPerGpu != static_cast<uint64_t>(ranks))
+    return "programs on " + std::to_string(ranks) + " ranks do not run with " + std::to_string(options.ranksPerGpu) +
+           " ranks per GPU; all ranks must share one GPU";
+  gc3UniqueId_t id{};
+  if (std::string problem = shareId(id); !problem.empty())
+    return problem;
+  comms.assign(own.size(), nullptr);
+  const char *trace = isTraced ? options.trace.c_str() : ""; // an empty name overrides GC3_TRACE
+  const gc3Result_t result = options.onGpu ? initGpu(ranks, trace) : initHost(ranks, trace, id);
+  if (result == gc3Success)
+    return {};
+  comms.clear();
+  std::string problem = lastError("", result, nullptr);
+  return result == gc3BundleUnproven ? problem + " or --allow-unproven 1" : problem;
+}
+
+/// Traces the first sizes of a collective only, because a trace has some 350 bytes for each instruction, tile and call.
+std::string Runner::chooseTrace(int ranks, uint64_t sizesBefore) {
+  const bool isTraced = !options.trace.empty() && sizesBefore < options.tracedSizes;
+  leavesTraceOut |= !options.trace.empty() && !isTraced;
+  return isTraced == areTraced ? "" : communicators(ranks, isTraced);
+}
+
+/// Returns this process's trace file. Returns null if it cannot be written. Only if a trace was requested.
+trace::TraceFile *Runner::traceFile() const {
+  if (job.processes() == 1)
+    return trace::TraceFile::named(options.trace);
+  return trace::fileOfGpu(options.trace, 0, {own.first, job.processes() * own.size(), trace::wallClock()});
+}
+
+} // namespace gc3::run

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes that run a bundle together. Each has an equal range of the ranks. All run the same rows in the same
+// order, and meet between the steps of a row. Process 0 prints the results.
+#pragma once
+
+#include "Share.h"
+
+#include "core/Program.h"
+#include "core/Result.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gc3::run {
+
+class Job {
+public:
+  /// Waits until all processes have given their bytes, and returns those of all, by process. After an error, which
+  /// names a lost process, no process gathers again.
+  using Bytes = std::vector<uint8_t>;
+  using Gather = std::function<core::Result<std::vector<Bytes>>(const Bytes &own)>;
+
+  /// One process, which has all ranks.
+  Job() = default;
+  /// Process `number` of `count`.
+  Job(uint32_t number, uint32_t count, Gather function) : own(number), all(count), gather(std::move(function)) {}
+
+  uint32_t process() const { return own; }
+  uint32_t processes() const { return all; }
+  bool isFirst() const { return own == 0; }
+  /// Returns whether the processes can have equal ranges of this number of ranks.
+  bool divides(uint32_t ranks) const { return ranks % processes() == 0; }
+  /// Returns the ranks of this process. The processes must divide `ranks`. From now on, name() is by these ranks.
+  core::RankRange ownRanks(uint32_t ranks);
+  /// Returns "rank 3", or "process 1 (ranks 2 to 3)" if each process has several ranks.
+  std::string name() const { return nameOf(own); }
+
+  /// Waits until all processes have brought their shares, and returns those together. All processes call it in the same
+  /// order. If the result has a problem, the job has ended: each process returns from where it is, and later calls
+  /// return their argument.
+  Share meet(const Share &share);
+  /// Meets the other processes with a problem, or with none if `problem` is empty. Returns the problem of all together.
+  std::string agree(const std::string &problem) { return meet({.problem = problem}).problem; }
+  /// Returns whether this process prints problems: process 0 does, and each process that can't reach the others.
+  bool printsProblems() const { return isFirst() || state == State::Broken; }
+
+private:
+  enum class State : uint8_t { Meeting, Ended, Broken };
+
+  std::string nameOf(uint32_t process) const;
+  /// Returns what is left of a job whose processes can't meet: this share, and the reason unless it has a problem.
+  Share breakUp(const Share &share, const std::string &reason);
+
+  uint32_t own = 0, all = 1;
+  uint32_t ranksPerProcess = 1;
+  Gather gather; ///< empty: one process
+  State state = State::Meeting;
+};
+
+} // namespace gc3::run

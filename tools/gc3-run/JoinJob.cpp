@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "JoinJob.h"
+
+#include "core/Proofs.h"
+#include "core/Settings.h"
+#include "job/Assembly.h"
+
+#include <memory>
+
+namespace gc3::run {
+
+core::Result<Job> joinJob(job::Launch launch) {
+  const core::Result<uint32_t> given = core::timeoutMs(core::settings(), 0);
+  if (!given.ok())
+    return given.outcome();
+  constexpr uint32_t defaultTimeout = 60000;
+  const job::WaitLimits limits{std::chrono::milliseconds(*given != 0 ? *given : defaultTimeout), nullptr};
+  launch.key += "/gc3-run"; // communicators can join under the launcher's own key
+  job::Member member;
+  member.secret = core::settings().text(core::Setting::Secret);
+  std::unique_ptr<job::Assembly> joined;
+  if (core::Outcome outcome = job::Assembly::join(launch, member, limits).moveTo(joined); !outcome.ok())
+    return outcome;
+  const std::shared_ptr<job::Assembly> assembly = std::move(joined);
+  const auto gather = [assembly, limits](const Job::Bytes &own) { return assembly->gather(own, limits); };
+  return Job(launch.rank, launch.ranks, gather);
+}
+
+} // namespace gc3::run

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins the processes that a launcher has started.
+#pragma once
+
+#include "Job.h"
+#include "job/Launcher.h"
+
+namespace gc3::run {
+
+/// Returns an error if some processes do not come until the timeout (GC3_TIMEOUT_MS). Meetings of the job have the same
+/// timeout.
+core::Result<Job> joinJob(job::Launch launch);
+
+} // namespace gc3::run
