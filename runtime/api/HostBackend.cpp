@@ -317,7 +317,7 @@ std::string HostBackend::listMissing(uint64_t number) const {
   uint32_t count = 0;
   for (uint32_t r = 0; r < site.ranks(); ++r)
     if (!board.hasArrived(r, number) && ++count <= mostListed)
-      missing += (count == 1 ? " " : ", ") + std::to_string(r);
+      missing += (count == 1 ? " " : ", ") + std::to_string(r) + (site.isWhole() ? "" : " (" + others->describe(r) + ")");
   if (count > mostListed)
     missing += " and " + std::to_string(count - mostListed) + " more";
   return std::to_string(site.ranks() - count) + " of " + std::to_string(site.ranks()) +

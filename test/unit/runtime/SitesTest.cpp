@@ -244,7 +244,7 @@ TEST(Sites, TimeOutWithoutARank) {
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
   std::vector<Outcome> outcomes = sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 1); }, 1);
   outcomes.erase(outcomes.begin());
-  expectAll(outcomes, gc3Timeout, "after 20 ms, 2 of 3 ranks wait in a call that these ranks have not made: 0");
+  expectAll(outcomes, gc3Timeout, "after 20 ms, 2 of 3 ranks wait in a call that these ranks have not made: 0 (whose process is 100)");
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 1); }), gc3Timeout,
             "an earlier call timed out; destroy the communicators and create new ones");
 }
@@ -256,7 +256,7 @@ TEST(Sites, NoticeALossBeforeACall) {
   const Outcome outcome = sums(*sites.backends[0], 0, 10, 1);
   EXPECT_EQ(outcome.code, gc3RemoteError);
   EXPECT_EQ(outcome.text, "rank 1, whose process 4711 on host a has ended; 1 of 2 ranks wait in a call that these ranks have "
-                          "not made: 1");
+                          "not made: 1 (whose process is 101)");
   EXPECT_EQ(sums(*sites.backends[0], 0, 10, 1).code, gc3RemoteError);
 }
 
