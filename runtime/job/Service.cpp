@@ -131,7 +131,7 @@ const Loss *Service::waitForLoss(milliseconds time) {
 }
 
 bool Service::haveOthersLeft() const {
-  for (uint32_t other = 0; other < channels.size(); ++other)
+  for (uint32_t other = 0; other < losses.ranks(); ++other)
     if (other != rank && !losses.of(other))
       return false;
   return true;
@@ -157,7 +157,8 @@ void Service::run() noexcept {
   } catch (const std::exception &exception) {
     losses.add({rank, Loss::Kind::Failed, std::string("the thread of its connections fails: ") + exception.what()});
     inbox.notify();
-    channels.clear(); // so that other ranks do not wait
+    for (auto &channel : channels) // so that other ranks do not wait
+      channel.reset();
   }
 }
 
