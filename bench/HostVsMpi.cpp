@@ -2,8 +2,8 @@
 // Compares gc3's host executor with MPI on two processors, one point after another. Samples of gc3 and of MPI
 // alternate.
 //
-// Two MPI processes are pinned to processors 0 and 1. For gc3, process 0 runs two threads, pinned to the same
-// processors, and process 1 sleeps. A sample is a loop of calls between two barriers. The time of a sample is the time
+// Two MPI processes are pinned to processors 0 and 1. gc3 runs in two ways: its ranks are threads of process 0, pinned to
+// the same processors, while process 1 sleeps; or they are the two processes. A sample is a loop of calls between two barriers. The time of a sample is the time
 // of the slower rank, divided by the number of calls. The result is the median over samples. A ping-pong before and
 // after each group of samples measures whether the processors are near to each other or far. If the result has changed,
 // the benchmark discards the samples.
@@ -30,19 +30,24 @@ struct Shared {
   sem_t wake; ///< process 1 waits for this semaphore
   Point point;
   int calls;
-  enum { Time, Check, Quit } what;
+  enum { TimeGc3, TimeMpi, CheckGc3, CheckMpi, Quit } what;
 };
 
 class Bench {
 public:
   Bench(Shared *sharedMemory, const char *bundlePath) : shared(sharedMemory) {
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
-    theirs = allocate();
+    own = allocate();
+    checkGc3(gc3BundleLoad(&bundle, bundlePath), nullptr);
+    gc3UniqueId_t id{};
+    if (process == 0)
+      checkGc3(gc3GetUniqueId(&id), nullptr);
+    MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
+    checkGc3(gc3HostCommInitRank(&ownComm, ranks, id, process, bundle, nullptr), nullptr);
     if (process != 0)
       return;
-    for (Buffers &own : ours)
-      own = allocate();
-    checkGc3(gc3BundleLoad(&bundle, bundlePath), nullptr);
+    for (Buffers &buffers : ours)
+      buffers = allocate();
     checkGc3(gc3HostCommInitAll(comms, ranks, bundle, nullptr), nullptr);
   }
 
@@ -53,29 +58,24 @@ public:
         ;
       if (shared->what == Shared::Quit)
         return;
-      shared->what == Shared::Check ? checkTheirs(shared->point)
-                                    : static_cast<void>(sampleTheirs(shared->point, shared->calls));
+      run(shared->what, shared->point, shared->calls);
     }
   }
   void quit() { command(Shared::Quit, {}, 0); }
 
   void measure(const Point &point, int samples) {
-    command(Shared::Check, point, 0);
-    checkTheirs(point);
-    checkOurs(point);
+    onBoth(Shared::CheckMpi, point, 0);
+    onBoth(Shared::CheckGc3, point, 0);
+    checkThreads(point);
     struct Kind {
       std::function<double(int)> sample;
       int calls = 1;
       std::vector<double> times;
     };
-    Kind kinds[] = {{[&](int calls) { return sampleOurs(point, calls); }, 1, {}},
-                    {[&](int calls) {
-                       command(Shared::Time, point, calls);
-                       return sampleTheirs(point, calls);
-                     },
-                     1,
-                     {}},
-                    {[&](int calls) { return sampleBound(point, calls); }, 1, {}}};
+    Kind kinds[kindCount] = {{[&](int calls) { return sampleThreads(point, calls); }, 1, {}},
+                             {[&](int calls) { return onBoth(Shared::TimeGc3, point, calls); }, 1, {}},
+                             {[&](int calls) { return onBoth(Shared::TimeMpi, point, calls); }, 1, {}},
+                             {[&](int calls) { return sampleBound(point, calls); }, 1, {}}};
     for (Kind &kind : kinds) { // determines how many calls make a sample
       kind.sample(1);
       for (double took; (took = kind.sample(kind.calls) * kind.calls) < sampleSeconds / 4 && kind.calls < 1 << 20;)
@@ -83,11 +83,10 @@ public:
             1 << 20, std::max(kind.calls * 2, static_cast<int>(kind.calls * sampleSeconds / 2 / std::max(took, 1e-7))));
     }
     std::vector<double> trips[2];
-    std::vector<double> ratios[2];
-    std::vector<double> times[2][3];
+    std::vector<double> times[2][kindCount];
     for (int s = 0; s < samples; ++s) {
-      double before = pingPong(), took[3];
-      for (int k = 0; k < 3; ++k) {
+      double before = pingPong(), took[kindCount];
+      for (int k = 0; k < kindCount; ++k) {
         took[k] = kinds[k].sample(kinds[k].calls);
         usleep(3000); // lets other processes use these processors
       }
@@ -96,18 +95,20 @@ public:
       if (isFar != (after > nearNanoseconds))
         continue;
       trips[isFar].push_back((before + after) / 2);
-      ratios[isFar].push_back(took[1] / took[0]);
-      for (int k = 0; k < 3; ++k)
+      for (int k = 0; k < kindCount; ++k)
         times[isFar][k].push_back(took[k]);
     }
     bool isReported = false;
     for (int isFar = 0; isFar < 2; ++isFar)
       if (size_t count = trips[isFar].size(); count >= 3 || count * 2 > static_cast<size_t>(samples)) {
-        double own = median(times[isFar][0]), bound = median(times[isFar][2]);
+        double took[kindCount];
+        for (int k = 0; k < kindCount; ++k)
+          took[k] = median(times[isFar][k]);
+        const auto [threads, processes, mpi, bound] = took;
         printPoint(point);
-        std::printf("%-4s %5.0f ns %3zu  %10.2f %10.2f  %6.2f  %10.2f  %5.2f\n", isFar ? "far" : "near",
-                    median(trips[isFar]), count, own * 1e6, median(times[isFar][1]) * 1e6, median(ratios[isFar]),
-                    bound * 1e6, bound / own);
+        std::printf("%-4s %5.0f ns %3zu  %10.2f %10.2f %10.2f  %6.2f %6.2f %6.2f  %10.2f  %5.2f\n", isFar ? "far" : "near",
+                    median(trips[isFar]), count, threads * 1e6, processes * 1e6, mpi * 1e6, mpi / threads,
+                    mpi / processes, processes / threads, bound * 1e6, bound / threads);
         isReported = true;
       }
     if (!isReported) {
@@ -119,6 +120,8 @@ public:
   }
 
 private:
+  static constexpr int kindCount = 4; ///< threads of gc3, processes of gc3, MPI, the bound
+
   static void printPoint(const Point &point) {
     std::printf("%-9s %-12s %10zu  ", nameOf(point.collective), point.inPlace ? "in place" : "out of place",
                 point.bytes);
@@ -131,25 +134,42 @@ private:
     sem_post(&shared->wake);
   }
 
-  double sampleOurs(const Point &point, int calls) {
-    return sampleThreads(calls, [&](int rank) { callOurs(point, rank, ours[rank], comms[rank]); });
+  /// Runs something in both processes. Returns the seconds per call.
+  double onBoth(decltype(Shared::what) what, const Point &point, int calls) {
+    command(what, point, calls);
+    return run(what, point, calls);
+  }
+  double run(decltype(Shared::what) what, const Point &point, int calls) {
+    switch (what) {
+    case Shared::TimeGc3: return sample(calls, [&] { callOurs(point, process, own, ownComm); });
+    case Shared::TimeMpi: return sample(calls, [&] { callTheirs(point, own); });
+    case Shared::CheckGc3: return checkBoth(point, "gc3 between processes", [&] { callOurs(point, process, own, ownComm); });
+    case Shared::CheckMpi: return checkBoth(point, "MPI", [&] { callTheirs(point, own); });
+    case Shared::Quit: break;
+    }
+    return 0;
+  }
+
+  double sampleThreads(const Point &point, int calls) {
+    return bench::sampleThreads(calls, [&](int rank) { callOurs(point, rank, ours[rank], comms[rank]); });
   }
   double sampleBound(const Point &point, int calls) {
-    double plain = sampleThreads(calls, [&](int rank) { needed<false>(point, rank, ours); });
-    return std::min(plain, sampleThreads(calls, [&](int rank) { needed<true>(point, rank, ours); }));
+    double plain = bench::sampleThreads(calls, [&](int rank) { needed<false>(point, rank, ours); });
+    return std::min(plain, bench::sampleThreads(calls, [&](int rank) { needed<true>(point, rank, ours); }));
   }
-  double sampleTheirs(const Point &point, int calls) {
+  template <typename Call>
+  double sample(int calls, Call call) {
     MPI_Barrier(MPI_COMM_WORLD);
     double begin = now();
     for (int i = 0; i < calls; ++i)
-      callTheirs(point, theirs);
+      call();
     double took = now() - begin, slower = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Allreduce(&took, &slower, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return slower / calls;
   }
 
-  void checkOurs(const Point &point) {
+  void checkThreads(const Point &point) {
     onBothProcessors([&](int rank) {
       fill(point, rank, ours[rank]);
       barrier.wait();
@@ -160,20 +180,26 @@ private:
       std::fill(ours[rank].send, ours[rank].send + point.elements(), 0.0f);
     });
   }
-  void checkTheirs(const Point &point) {
-    fill(point, process, theirs);
-    callTheirs(point, theirs);
-    check(point, process, theirs, "MPI");
-    std::fill(theirs.recv, theirs.recv + point.elements(), 0.0f);
-    std::fill(theirs.send, theirs.send + point.elements(), 0.0f);
+  template <typename Call>
+  double checkBoth(const Point &point, const char *who, Call call) {
+    for (int i = 0; i < 2; ++i) { // gc3's second call moves messages without slots
+      fill(point, process, own);
+      call();
+      check(point, process, own, who);
+    }
+    std::fill(own.recv, own.recv + point.elements(), 0.0f);
+    std::fill(own.send, own.send + point.elements(), 0.0f);
     MPI_Barrier(MPI_COMM_WORLD);
+    return 0;
   }
 
   Shared *shared;
   int process = 0;
-  Buffers theirs{}, ours[ranks]{};
+  Buffers own{};         ///< of this process's rank
+  Buffers ours[ranks]{}; ///< of the threads
   gc3Bundle_t bundle = nullptr;
-  gc3Comm_t comms[ranks]{};
+  gc3Comm_t ownComm = nullptr;
+  gc3Comm_t comms[ranks]{}; ///< of the threads
   SpinBarrier barrier;
 };
 
@@ -215,7 +241,8 @@ int main(int argc, char **argv) {
     bench.serve();
   } else {
     std::printf(
-        "collective placement         bytes  processors  n     gc3, us    MPI, us  MPI/gc3  bound, us  bound/gc3\n");
+        "collective placement         bytes  processors  n  threads, us procs., us    MPI, us  MPI/thr MPI/pr  pr/thr"
+        "   bound, us  bound/thr\n");
     auto smallest = static_cast<size_t>(std::atoll(argv[3])), largest = static_cast<size_t>(std::atoll(argv[4]));
     for (Collective collective : collectives)
       for (bool inPlace : {false, true})

@@ -22,8 +22,11 @@ constexpr std::chrono::microseconds adversarialSleep{20};
 /// Returns the tile size for messages that skip their slots. With longer tiles, ranks wait for each other less often.
 /// But tiles must not be too long: each rank reads tiles of all other ranks, and this data should still be in a cache
 /// when the rank writes there.
-uint64_t sharedTileBytes(uint64_t ranks) {
-  return std::max<uint64_t>(64 << 10, (2 << 20) / (ranks * ranks));
+/// An access to another process costs the time of many bytes, so tiles are longer there.
+uint64_t sharedTileBytes(const Site &site) {
+  const uint64_t ranks = site.ranks();
+  return site.isWhole() ? std::max<uint64_t>(64 << 10, (2 << 20) / (ranks * ranks))
+                        : std::max<uint64_t>(256 << 10, (2 << 20) / ranks);
 }
 } // namespace
 
@@ -48,7 +51,7 @@ Outcome PreparedCall::build(const Request &request, const Options &options) {
   worthSharing = home.sharesBuffers() && (loaded.asWritten->any() || loaded.inPlace->any()) &&
                  callBytes(program, count, elementSize(type)).value_or(0) >= options.sharingFrom;
   if (worthSharing && chosen.slotBytes == 0)
-    chosen.slotBytes = sharedTileBytes(program.ranks());
+    chosen.slotBytes = sharedTileBytes(home);
   if (std::string problem = layout.compute(program, count, elementSize(type), chosen); !problem.empty())
     return {gc3InvalidArgument, problem};
   if (Padding::needed(program, count)) {

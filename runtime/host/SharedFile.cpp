@@ -72,8 +72,8 @@ Result<SharedPart> SharedFile::take(size_t bytes) {
   const uint64_t offset = std::exchange(next, next + whole);
   if (whole == 0)
     return part;
-  // Extends the file, too. Another process may have done the same before.
-  if (::fallocate(*file, 0, static_cast<off_t>(offset), static_cast<off_t>(whole)) != 0)
+  // Extends the file, unless another process has done so before: this never makes it shorter.
+  if (::fallocate(*file, 0, static_cast<off_t>(offset + whole - page), static_cast<off_t>(page)) != 0)
     return refuse();
   void *const begin = ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED, *file, static_cast<off_t>(offset));
   if (begin == MAP_FAILED)

@@ -53,8 +53,8 @@ public:
   /// Returns the descriptor, for open() in other processes.
   int descriptor() const { return *file; }
 
-  /// Maps the next part, which has at least `bytes` zeros. Its pages are allocated here, because a process that touches
-  /// a page for which there is no memory gets a signal. gc3SystemError: there is no memory.
+  /// Maps the next part, which has at least `bytes` zeros. Pages take memory when a process first touches them.
+  /// gc3SystemError: there is no memory.
   core::Result<SharedPart> take(size_t bytes);
 
 private:
