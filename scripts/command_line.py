@@ -54,6 +54,7 @@ EXAMPLES = {
              ("gc3c --explain=stale-reference", "Explains the id of an error with an example and the remedy.")],
     "gc3-run": [("gc3-run ring.gc3b -b 1K -e 64M", "Runs sizes from 1 KiB to 64 MiB on the host."),
                 ("gc3-run ring.gc3b -d all -o all -n 0", "Checks all datatypes and operations without timing."),
+                ("gc3-run ring.gc3b --processes 8", "Runs the ranks in 8 processes."),
                 ("gc3-run ring.gc3b --backend cuda --json -", "Runs on the current GPU and prints JSON.")],
     "gc3-sim": [("gc3-sim ring.gc3b --topology=dgx-h100 -b 1K -e 1G", "Predicts times on 8 H100."),
                 ("gc3-sim ring.gc3 -DR=16 --topology='2*dgx-a100' -b 1M -e 1M --critical-path",

@@ -91,7 +91,7 @@ Joined Assembly::Parts::accept(std::unique_ptr<Listener::Parts> listener, const 
   net::Reception &reception = listener->reception;
   const net::Key key(listener->endpoint.token, member.secret);
   const auto context = listener->context;
-  assembly->parts.reset(new Parts{std::move(listener), {0, assembly->board, context, &reception}});
+  assembly->parts.reset(new Parts{std::move(listener), {0, member.identity, assembly->board, context, &reception}});
   assembly->parts->service.accept(key);
   assembly->parts->service.start();
   return exchangeIdentities(std::move(assembly), wait);
@@ -108,7 +108,7 @@ Joined Assembly::Parts::dial(std::vector<net::Tcp::endpoint> targets, const net:
     return outcome;
   std::unique_ptr<Assembly> assembly(new Assembly(member));
   const auto context = std::make_shared<asio::io_context>(1);
-  assembly->parts.reset(new Parts{nullptr, {member.rank, assembly->board, context, nullptr}});
+  assembly->parts.reset(new Parts{nullptr, {member.rank, member.identity, assembly->board, context, nullptr}});
   assembly->parts->service.add(0, dial.moveSocket(*context));
   assembly->parts->service.start();
   return exchangeIdentities(std::move(assembly), wait);

@@ -129,15 +129,15 @@ std::optional<uint32_t> countOfHost(std::string_view list, uint32_t host) {
 }
 
 /// Reads the ranks of this host from Slurm's variables.
-uint32_t readSlurmLocalRanks(Variables &variables) {
+uint32_t readSlurmLocalRanks(Variables &variables, uint32_t ranks) {
   const uint32_t host = variables.number("SLURM_NODEID", 0, mostRanks, "Slurm");
   const std::string_view list = variables.text("SLURM_STEP_TASKS_PER_NODE");
   const std::optional<uint32_t> count = countOfHost(list, host);
-  if (!count)
-    variables.fail("SLURM_STEP_TASKS_PER_NODE is '" + std::string(list) +
-                   "'; it can be a list such as 2(x3),1 with a " + "number for each host, and SLURM_NODEID is " +
-                   std::to_string(host));
-  return count.value_or(1);
+  if (count && *count >= 1 && *count <= ranks)
+    return *count;
+  variables.fail("SLURM_STEP_TASKS_PER_NODE is '" + std::string(list) + "'; it can be a list such as 2(x3),1 with a " +
+                 "number for each host, and SLURM_NODEID is " + std::to_string(host));
+  return 1;
 }
 
 /// Returns the first host of a list such as "gpu[01-03,7],login"; empty if the list is malformed.
@@ -257,7 +257,7 @@ Result<std::optional<Launch>> readLaunch(std::span<const char *const> environmen
   launch.ranks = variables.number(scheme->ranks, 1, mostRanks, launch.launcher);
   launch.rank = variables.number(scheme->rank, 0, launch.ranks - 1, launch.launcher);
   launch.localRanks = scheme->localRanks.empty()
-                          ? readSlurmLocalRanks(variables)
+                          ? readSlurmLocalRanks(variables, launch.ranks)
                           : variables.number(scheme->localRanks, 1, launch.ranks, launch.launcher);
   launch.localRank = variables.number(scheme->localRank, 0, launch.localRanks - 1, launch.launcher);
   readMeetingPoint(variables, *scheme, launch);

@@ -48,8 +48,9 @@ std::optional<Loss> lossOf(const Message &message) {
 
 } // namespace
 
-Service::Service(uint32_t rank, LossBoard &losses, std::shared_ptr<asio::io_context> context, net::Reception *reception)
-    : rank(rank), losses(losses), context(std::move(context)), reception(reception), center(losses.ranks()),
+Service::Service(uint32_t rank, const Identity &own, LossBoard &losses, std::shared_ptr<asio::io_context> context,
+                 net::Reception *reception)
+    : rank(rank), own(own), losses(losses), context(std::move(context)), reception(reception), center(losses.ranks()),
       channels(losses.ranks()), identities(losses.ranks()) {}
 
 void Service::accept(const net::Key &key) {
@@ -130,7 +131,7 @@ const Loss *Service::waitForLoss(milliseconds time) {
 }
 
 bool Service::haveOthersLeft() const {
-  for (uint32_t other = 0; other < channels.size(); ++other)
+  for (uint32_t other = 0; other < losses.ranks(); ++other)
     if (other != rank && !losses.of(other))
       return false;
   return true;
@@ -156,7 +157,8 @@ void Service::run() noexcept {
   } catch (const std::exception &exception) {
     losses.add({rank, Loss::Kind::Failed, std::string("the thread of its connections fails: ") + exception.what()});
     inbox.notify();
-    channels.clear(); // so that other ranks do not wait
+    for (auto &channel : channels) // so that other ranks do not wait
+      channel.reset();
   }
 }
 
@@ -236,7 +238,10 @@ bool Service::handleOfRank0(Message &message) {
 /// The first gather exchanges the identities. Returns false if the bytes are no identity.
 bool Service::noteIdentity(uint32_t of, net::Bytes bytes) {
   identities[of] = readIdentity(bytes);
-  return identities[of].has_value();
+  if (!identities[of])
+    return false;
+  watch(of);
+  return true;
 }
 
 bool Service::noteIdentities(const Gathered &gathered) {
@@ -246,7 +251,15 @@ bool Service::noteIdentities(const Gathered &gathered) {
   if (!std::ranges::all_of(all, [](const auto &each) { return each.has_value(); }))
     return false;
   identities = std::move(all);
+  watch(0);
   return true;
+}
+
+/// Watches the process of a rank that this rank has a connection to, if both are on one host.
+void Service::watch(uint32_t other) {
+  if (other != rank && shareHost(own, *identities[other]) && identities[other]->process != own.process)
+    watches.push_back(std::make_unique<ProcessWatch>(*context, identities[other]->process,
+                                                     [this, other] { handleEnd(other, Channel::End::Closed, {}); }));
 }
 
 void Service::handleEnd(uint32_t other, Channel::End end, const std::string &text) {
@@ -306,9 +319,8 @@ std::string Service::describeMissing(uint64_t round) const {
 
 /// Returns a text if the rank's process is on this host and stopped, else nothing.
 std::string Service::stoppedDetail(uint32_t of) const {
-  const std::optional<Identity> &own = identities[rank], &other = identities[of];
-  const bool isStopped =
-      own && other && shareHost(*own, *other) && stateOfProcess(other->process) == ProcessState::Stopped;
+  const std::optional<Identity> &other = identities[of];
+  const bool isStopped = other && shareHost(own, *other) && stateOfProcess(other->process) == ProcessState::Stopped;
   return isStopped ? "; " + describe(*other) + " is stopped" : "";
 }
 

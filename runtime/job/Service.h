@@ -8,6 +8,7 @@
 #include "job/Identity.h"
 #include "job/Inbox.h"
 #include "job/LossBoard.h"
+#include "job/ProcessWatch.h"
 #include "net/Reception.h"
 
 #include <asio/steady_timer.hpp>
@@ -28,7 +29,8 @@ public:
 
   /// `losses` must outlive this object. `reception` is null, except on rank 0: there it must use the same context, and
   /// outlive this object.
-  Service(uint32_t rank, LossBoard &losses, std::shared_ptr<asio::io_context> context, net::Reception *reception);
+  Service(uint32_t rank, const Identity &own, LossBoard &losses, std::shared_ptr<asio::io_context> context,
+          net::Reception *reception);
   ~Service() { leave(std::chrono::milliseconds(0)); }
   Service(const Service &) = delete;
   Service &operator=(const Service &) = delete;
@@ -60,6 +62,7 @@ private:
   bool handleOfRank0(Message &message);
   bool noteIdentity(uint32_t of, net::Bytes bytes);
   bool noteIdentities(const Gathered &gathered);
+  void watch(uint32_t other);
   void handleEnd(uint32_t other, Channel::End end, const std::string &text);
   void lose(Loss loss);
   void spread(const Loss &loss);
@@ -71,13 +74,15 @@ private:
   void stopIfFinished();
 
   const uint32_t rank;
+  const Identity own;
   LossBoard &losses;
   const std::shared_ptr<asio::io_context> context;
   net::Reception *const reception;
   asio::steady_timer stopTimer{*context};
   Center center;
   Inbox inbox;
-  std::vector<std::unique_ptr<Channel>> channels;  ///< by rank; null: no connection
+  std::vector<std::unique_ptr<Channel>> channels; ///< by rank; null: no connection
+  std::vector<std::unique_ptr<ProcessWatch>> watches;
   std::vector<std::optional<Identity>> identities; ///< by rank
   uint64_t nextRound = 0;                          ///< of the thread that gathers
   std::optional<uint64_t> awaited;                 ///< gather whose result this rank waits for

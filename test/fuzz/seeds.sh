@@ -6,7 +6,7 @@ set -euo pipefail
 gc3c=$1 seeds=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 rm -rf "$seeds"
-mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-frames,read-msccl-xml,read-results,read-table,read-topology,read-tune-file}
+mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-frames,read-job,read-msccl-xml,read-results,read-table,read-topology,read-tune-file}
 
 # add FUZZER NAME: adds the standard input to the seeds, unless it has more than 6000 bytes. In a long seed, most
 # mutations change nothing relevant.
@@ -60,9 +60,18 @@ EOF
 
 # A greeting; a message without calls, a result with the text "rank", and a failure.
 zeros() { head -c "$1" /dev/zero; }
-add fuzz-read-frames greeting < <(printf 'gcgreet1\1\0\0\0\1\0\0\0\2\0\0\0' && zeros 12)
+add fuzz-read-frames greeting < <(printf 'gc3greet\2\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\2\0\0\0' && zeros 60)
 add fuzz-read-frames frames < <(printf 'gcf1\0\0\x70\0' && zeros 120 && printf 'gcf1\1\0\x64\0' && zeros 104 &&
   printf 'rankgcf1\2\0\4\0' && zeros 8 && printf 'lost')
+
+# The first byte chooses the format: an identity, a message, the bytes of three ranks, environments.
+add fuzz-read-job identity < <(printf '\1gci1' && zeros 12 && printf 'host')
+add fuzz-read-job message < <(printf '\2gcj1\7\0\0\0\1\0\0\0' && zeros 12 && printf '\4\0\0\0\0\0\0\0lost')
+add fuzz-read-job gathered < <(printf '\3\1\0\0\0\0\0\0\0\2\0\0\0abc')
+add fuzz-read-job torchrun < <(printf '\4' && printf '%s\0' RANK=1 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 \
+  MASTER_ADDR=a MASTER_PORT=5 'GC3_ROOT=[::1]:20')
+add fuzz-read-job slurm < <(printf '\4' && printf '%s\0' SLURM_PROCID=2 SLURM_NTASKS=5 SLURM_LOCALID=0 SLURM_JOB_ID=7 \
+  SLURM_STEP_ID=1 'SLURM_STEP_NODELIST=gpu[01-02,7]' SLURM_NODEID=1 'SLURM_STEP_TASKS_PER_NODE=2(x2),1')
 
 grep -oE "'[a-z_]+'|'[^' a-z]{1,3}'" "$root/grammar/GC3.g4" | sort -u | sed "s/\\\\/\\\\\\\\/g;s/\"/\\\\\"/g;s/'\(.*\)'/\"\1\"/" >"$seeds/fuzz-source.dict"
 

@@ -172,7 +172,7 @@ int LocalProcesses::wait() {
   while (isAnyRunning()) {
     const int signal = signals.wait(deadline);
     if (signal == 0) {
-      std::fprintf(stderr, "gc3-run: processes have not ended %d s after the first one; they are killed\n",
+      std::fprintf(stderr, "gc3-run: some processes have not ended within %d s; they are killed\n",
                    static_cast<int>(grace.count()));
       end(SIGKILL);
     } else if (signal != SIGCHLD) {

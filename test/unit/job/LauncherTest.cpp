@@ -152,7 +152,7 @@ TEST(Launcher, ListsOfCounts) {
   EXPECT_EQ(countOf("1,4", 1), 4U);
   EXPECT_EQ(countOf("2(x2),1", 1), 2U);
   EXPECT_EQ(countOf("2(x2),1", 2), 1U);
-  for (const char *list : {"", "x", "2(x", "2(x2", "2(xa)", "2(x1)", "-1,2"})
+  for (const char *list : {"", "x", "2(x", "2(x2", "2(xa)", "2(x1)", "-1,2", "1,0", "1,6"})
     EXPECT_EQ(errorOf(with(slurm, {std::string("SLURM_STEP_TASKS_PER_NODE=") + list})),
               "SLURM_STEP_TASKS_PER_NODE is '" + std::string(list) +
                   "'; it can be a list such as 2(x3),1 with a number for each host, and SLURM_NODEID is 1");

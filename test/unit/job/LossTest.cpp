@@ -145,6 +145,38 @@ TEST(Loss, Rank0EndsBeforeAllHaveJoined) {
   EXPECT_EQ(outcome.text, "rank 0, whose process has ended") << "its identity is unknown";
 }
 
+/// A child that a rank has forked keeps the rank's connection open.
+TEST(Loss, AKilledRankThatHasForkedIsNamed) {
+  Process process([](Wire wire) {
+    const auto rank0 = wire.receive<net::Endpoint>();
+    const std::unique_ptr<Assembly> assembly = take(beginToJoin(rank0, memberOf(1, 2)));
+    if (fork() != 0)
+      wire.send('j');
+    wire.waitForEnd();
+  });
+  std::unique_ptr<Listener> listener = openListener();
+  process.wire.send(listener->endpoint());
+  const std::unique_ptr<Assembly> leader = take(beginToLead(std::move(listener), memberOf(0, 2)));
+  ASSERT_EQ(process.wire.receive<char>(), 'j');
+  process.signal(SIGKILL);
+  EXPECT_EQ(describe(*leader->waitForLoss(longLimits.timeout)), hasEnded(1, process.id));
+}
+
+TEST(Loss, AProcessThatLeavesAndEndsIsNoFailure) {
+  for (int i = 0; i < 20; ++i) {
+    Process process([](Wire wire) {
+      const auto rank0 = wire.receive<net::Endpoint>();
+      take(beginToJoin(rank0, memberOf(1, 2)))->leave(std::chrono::milliseconds(0));
+    });
+    std::unique_ptr<Listener> listener = openListener();
+    process.wire.send(listener->endpoint());
+    const std::unique_ptr<Assembly> leader = take(beginToLead(std::move(listener), memberOf(0, 2)));
+    process.wait();
+    EXPECT_EQ(leader->gather({}, longLimits).outcome().text, "rank 1, which has left");
+    EXPECT_EQ(leader->loss(), nullptr);
+  }
+}
+
 TEST(Loss, AStoppedProcessIsNotLost) {
   Process process([](Wire wire) { followAsRank(1, 2, std::move(wire)); });
   std::unique_ptr<Listener> listener = openListener();

@@ -128,6 +128,54 @@ TEST(Strangers, ARankWithAnotherCountOfRanksIsRefused) {
             "reach a port of rank 0's machine; a process that says it is rank 2 expects 4 ranks, not 3");
 }
 
+TEST(Strangers, AnotherVersionIsRefused) {
+  Ranks ranks(2);
+  Greeting hello = helloOf(1, 2, ranks.endpoint);
+  ++hello.version;
+  Stranger newer(ranks.endpoint);
+  newer.send(hello);
+  EXPECT_EQ(connectFor(ranks[0], {}, shortTime).text,
+            "online selection: rank 1 did not connect to rank 0 in time; check that their machines reach a port of "
+            "rank 0's machine; a process that says it is rank 1 has another version of gc3 (protocol 3, here 2)");
+  EXPECT_EQ(newer.readToEnd(), greetingBytes) << "the refusal";
+}
+
+TEST(Strangers, ARank0OfAnotherVersionIsNamed) {
+  asio::io_context context;
+  Tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});
+  Endpoint endpoint;
+  endpoint.port = acceptor.local_endpoint().port();
+  endpoint.host = 1;
+  std::thread newer([&] {
+    Tcp::socket socket = acceptor.accept();
+    Greeting refusal = helloOf(1, 2, endpoint);
+    refusal.kind = Greeting::Kind::Refusal;
+    refusal.reason = Greeting::Reason::OtherVersion;
+    ++refusal.version;
+    asio::write(socket, asio::buffer(writeGreeting(refusal)));
+    char end = 0;
+    asio::error_code error;
+    while (!error)
+      asio::read(socket, asio::buffer(&end, 1), error);
+  });
+  Exchanger exchanger({1, 2, 1});
+  const core::Outcome outcome = connectFor(exchanger, endpoint, shortTime);
+  newer.join();
+  EXPECT_NE(outcome.text.find("127.0.0.1 (rank 0 has another version of gc3 (protocol 3, here 2))"), std::string::npos)
+      << outcome.text;
+}
+
+TEST(Strangers, Ipv6AddressesAreReached) {
+  Ranks ranks(2);
+  Endpoint endpoint = ranks.endpoint;
+  endpoint.host = 2; // another machine than the rank's
+  endpoint.addressCount = 1;
+  endpoint.addresses[0] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  std::future<core::Outcome> rank0 = std::async(std::launch::async, [&] { return connectFor(ranks[0], {}, longTime); });
+  EXPECT_TRUE(connectFor(ranks[1], endpoint, longTime).ok());
+  EXPECT_TRUE(rank0.get().ok());
+}
+
 TEST(Strangers, ARankWithAnotherSecretIsRefused) {
   Exchanger rank0({0, 2, 1, "a secret"}), other({1, 2, 1, "b secret"});
   const Endpoint endpoint = *rank0.listen("");

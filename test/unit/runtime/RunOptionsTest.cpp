@@ -151,10 +151,16 @@ TEST(Run, CommandLine) {
                                              {"b", "--seed", "99999999999999999999999"},
                                              {"b", "-b", "0x10"},
                                              {"b", "-e", "1T", "-i", "1"},
+                                             {"b", "--processes", "4097"},
+                                             {"b", "--processes", "-1"},
                                              {"b", "--order", "odd"}}) {
     Options unused;
     EXPECT_EQ(parse(words, unused).first, Action::UsageError);
   }
+  Options several;
+  EXPECT_EQ(parse({"b", "--processes=8"}, several).first, Action::Run);
+  EXPECT_EQ(several.processes, 8u);
+  EXPECT_EQ(options.processes, 0u);
   Options unused;
   EXPECT_NE(parse({"b", "--backend", "nccl"}, unused).second.find("backend 'nccl' is not built"), std::string::npos);
   Options cuda;
@@ -165,10 +171,22 @@ TEST(Run, CommandLine) {
                       std::string("gc3-run: option '--ranks-per-gpu' has no effect with --backend host\n")));
   if (!gc3::cuda::linkedCuda())
     return;
-  for (const std::vector<std::string> &option : std::vector<std::vector<std::string>>{
-           {"--workers", "2"}, {"--tile-elements", "5"}, {"--order", "adversarial"}, {"--seed", "3"}}) {
+  for (const std::vector<std::string> &option : std::vector<std::vector<std::string>>{{"--workers", "2"},
+                                                                                      {"--tile-elements", "5"},
+                                                                                      {"--order", "adversarial"},
+                                                                                      {"--seed", "3"},
+                                                                                      {"--processes", "2"}}) {
     Options onGpu;
     EXPECT_EQ(parse({"b", option[0], option[1], "--backend", "cuda"}, onGpu),
               std::pair(Action::UsageError, "gc3-run: option '" + option[0] + "' has no effect with --backend cuda\n"));
   }
+}
+
+TEST(Run, ArgumentsOfProcesses) {
+  std::vector<std::string> words = {"gc3-run", "--processes", "8", "b", "-n", "2", "--processes=4", "--quiet"};
+  std::vector<char *> argv;
+  for (std::string &word : words)
+    argv.push_back(word.data());
+  EXPECT_EQ(argumentsOfProcesses(static_cast<int>(argv.size()), argv.data()),
+            (std::vector<std::string>{"b", "-n", "2", "--quiet"}));
 }
