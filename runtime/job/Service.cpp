@@ -48,10 +48,10 @@ std::optional<Loss> lossOf(const Message &message) {
 
 } // namespace
 
-Service::Service(uint32_t rank, const Identity &own, LossBoard &losses, std::shared_ptr<asio::io_context> context,
+Service::Service(uint32_t rank, const Identity &identity, LossBoard &losses, std::shared_ptr<asio::io_context> context,
                  net::Reception *reception)
-    : rank(rank), own(own), losses(losses), context(std::move(context)), reception(reception), center(losses.ranks()),
-      channels(losses.ranks()), identities(losses.ranks()) {}
+    : rank(rank), identity(identity), losses(losses), context(std::move(context)), reception(reception),
+      center(losses.ranks()), channels(losses.ranks()), identities(losses.ranks()) {}
 
 void Service::accept(const net::Key &key) {
   reception->start(key, static_cast<uint32_t>(channels.size()), [this](uint32_t other, net::Tcp::socket socket) {
@@ -257,7 +257,7 @@ bool Service::noteIdentities(const Gathered &gathered) {
 
 /// Watches the process of a rank that this rank has a connection to, if both are on one host.
 void Service::watch(uint32_t other) {
-  if (other != rank && shareHost(own, *identities[other]) && identities[other]->process != own.process)
+  if (other != rank && shareHost(identity, *identities[other]) && identities[other]->process != identity.process)
     watches.push_back(std::make_unique<ProcessWatch>(*context, identities[other]->process,
                                                      [this, other] { handleEnd(other, Channel::End::Closed, {}); }));
 }
@@ -320,7 +320,8 @@ std::string Service::describeMissing(uint64_t round) const {
 /// Returns a text if the rank's process is on this host and stopped, else nothing.
 std::string Service::stoppedDetail(uint32_t of) const {
   const std::optional<Identity> &other = identities[of];
-  const bool isStopped = other && shareHost(own, *other) && stateOfProcess(other->process) == ProcessState::Stopped;
+  const bool isStopped =
+      other && shareHost(identity, *other) && stateOfProcess(other->process) == ProcessState::Stopped;
   return isStopped ? "; " + describe(*other) + " is stopped" : "";
 }
 

@@ -29,7 +29,7 @@ public:
 
   /// `losses` must outlive this object. `reception` is null, except on rank 0: there it must use the same context, and
   /// outlive this object.
-  Service(uint32_t rank, const Identity &own, LossBoard &losses, std::shared_ptr<asio::io_context> context,
+  Service(uint32_t rank, const Identity &identity, LossBoard &losses, std::shared_ptr<asio::io_context> context,
           net::Reception *reception);
   ~Service() { leave(std::chrono::milliseconds(0)); }
   Service(const Service &) = delete;
@@ -74,7 +74,7 @@ private:
   void stopIfFinished();
 
   const uint32_t rank;
-  const Identity own;
+  const Identity identity; ///< of this rank
   LossBoard &losses;
   const std::shared_ptr<asio::io_context> context;
   net::Reception *const reception;
