@@ -47,7 +47,8 @@ Outcome OnlineRank::start() {
     return outcome;
   if (Outcome outcome = callTimes.prepare(mostTimed); !outcome.ok())
     return outcome;
-  return exchanger->start([this](select::Message &message) { return readTimes(message); });
+  return exchanger->start([this](select::Message &message) { return readTimes(message); },
+                          [this](uint64_t asked) { return lookBack(asked); });
 }
 
 OnlineRank::Kind OnlineRank::find(const core::Request &request) {
@@ -114,6 +115,22 @@ bool OnlineRank::readTimes(select::Message &message) {
     message.times[i] = *time;
   }
   return true;
+}
+
+/// Runs on the exchanger's thread.
+net::Answer OnlineRank::lookBack(uint64_t asked) {
+  std::lock_guard lock(mutex);
+  const std::optional<uint64_t> choices = schedule.lookBack(asked);
+  return choices ? net::Answer{asked, schedule.nextCall(), *choices} : net::Answer{asked, 0, 0};
+}
+
+void OnlineRank::beginComparison() {
+  if (exchanger)
+    exchanger->beginComparison();
+}
+
+std::optional<std::string> OnlineRank::comparison() const {
+  return exchanger ? exchanger->comparison() : std::string();
 }
 
 uint32_t OnlineRank::favourite(const Kind &kind) {

@@ -54,6 +54,10 @@ public:
   /// Returns the number under which `times` measures the last chosen call; no value if its time is not needed.
   std::optional<uint64_t> timed() const { return timedCall; }
   cuda::CallTimes &times() { return callTimes; }
+  /// Begins to compare the choices of all ranks, because a call has stalled. Only the first call has an effect.
+  void beginComparison();
+  /// Returns what the comparison has found (net::Exchanger). No value while it runs.
+  std::optional<std::string> comparison() const;
   /// Removes a program that the ranks could not load from the arms.
   void exclude(uint32_t program);
 
@@ -67,6 +71,7 @@ private:
   select::TuneFile learned();
   void beginExchange();
   bool readTimes(select::Message &message);
+  net::Answer lookBack(uint64_t asked);
 
   const core::TuneOptions options;
   const uint32_t rank;

@@ -82,9 +82,9 @@ Outcome Exchanger::Parts::connect(const Identity &own, const Endpoint &hub, Cloc
   return outcome;
 }
 
-Outcome Exchanger::start(ReadTimes readTimes) {
+Outcome Exchanger::start(ReadTimes readTimes, LookBack lookBack) {
   return guard([&] {
-    parts->station.start(std::move(readTimes));
+    parts->station.start(std::move(readTimes), std::move(lookBack));
     return Outcome{};
   });
 }
@@ -105,6 +105,15 @@ void Exchanger::hurry(uint64_t exchange) {
 
 Outcome Exchanger::error() const {
   return parts ? parts->station.mailbox.error() : Outcome{};
+}
+
+void Exchanger::beginComparison() {
+  if (parts->station.mailbox.beginComparison())
+    parts->station.compare();
+}
+
+std::optional<std::string> Exchanger::comparison() const {
+  return parts->station.mailbox.comparison();
 }
 
 void Exchanger::stop() {

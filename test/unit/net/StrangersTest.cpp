@@ -61,7 +61,7 @@ TEST(Strangers, TheyAreDroppedAndDisturbNoRank) {
   dropped.back()->send("GET / HTTP/1.1\r\nHost: gc3 and more", 32);
   for (int i = 0; i < 2; ++i)
     silent.push_back(std::make_unique<Stranger>(endpoint));
-  silent[0]->send("gcgreet1", 8); // a part of a hello
+  silent[0]->send("gcgreet2", 8); // a part of a hello
   Stranger(endpoint).send("", 0); // ends at once
   Stranger unconfirmed(endpoint);
   unconfirmed.send(Greeting{Kind::Hello, 2, 3, proof}); // it does not take the place of rank 2
@@ -173,7 +173,7 @@ TEST(Strangers, DamagedMessagesAreErrorsOfTheirRank) {
     Ranks ranks(2);
     std::thread other([&] { sendAs(1, ranks.endpoint, bytes); });
     EXPECT_TRUE(connectFor(ranks[0], {}, longTime).ok());
-    EXPECT_TRUE(ranks[0].start([](select::Message &) { return true; }).ok());
+    EXPECT_TRUE(ranks[0].start([](select::Message &) { return true; }, {}).ok());
     ranks[0].begin(makeMessage(0));
     select::Exchange result;
     EXPECT_FALSE(ranks[0].takeWithin(longTime, result));
@@ -194,7 +194,7 @@ std::string errorAfter(const std::vector<uint8_t> &bytes) {
   EXPECT_TRUE(reception.acceptAll(Clock::now() + longTime, {}).ok());
   EXPECT_TRUE(rank1.get().ok());
   exchanger.begin(makeMessage(0));
-  EXPECT_TRUE(exchanger.start([](select::Message &) { return true; }).ok());
+  EXPECT_TRUE(exchanger.start([](select::Message &) { return true; }, {}).ok());
   asio::io_context context;
   Tcp::socket socket = reception.moveSocket(1, context);
   asio::write(socket, asio::buffer(bytes));
