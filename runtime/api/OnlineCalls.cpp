@@ -79,15 +79,15 @@ void OnlineCalls::addTimes(uint64_t number, const Reader &reader) {
   }
 }
 
-/// Adds the time to the traffic that the call had. The choice may have expected other traffic.
+/// Adds the time to the place and the traffic that the call had. The choice may have expected others.
 void OnlineCalls::addTime(const Decision &decision, const TimedCall &timed) {
   Site &site = *decision.site;
   site.place = timed.isInPlace ? core::CallPlace::InPlace : core::CallPlace::Apart;
   site.traffic = timed.isShared ? core::Traffic::Shared : core::Traffic::Alone;
   OnlineSelection::Decision made = decision.choice;
-  if (made.kind.family != site.kind().family) {
+  if (made.kind.family != site.kind().family || made.place != site.place) {
     selection.add(made, unknown);
-    made.kind = site.kind();
+    made.kind = site.kind(), made.place = site.place;
   }
   selection.add(made, timed.microseconds);
 }
@@ -113,8 +113,10 @@ OnlineCalls::Site *OnlineCalls::makeSite(const Request &request, const Site *inU
   if (!kind.ok())
     return nullptr; // the call reports the error
   Site made{std::string(request.name), request, {*kind, *selection.find(request, core::Traffic::Shared)}, {}, 0};
-  if (kind->family)
+  if (kind->family) {
     made.calls.resize(kind->family->programs.size());
+    made.place = selection.usualPlace(*kind);
+  }
   if (sites.size() < mostSites) {
     sites.emplace_back();
     lastSite = sites.size() - 1;

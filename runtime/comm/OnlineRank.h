@@ -10,6 +10,7 @@
 #include "comm/ProgramTable.h"
 #include "core/SequentialSelection.h"
 #include "cuda/CallTimes.h"
+#include "cuda/InFlight.h"
 #include "net/Exchanger.h"
 
 #include <array>
@@ -29,9 +30,11 @@ public:
     uint32_t rank = 0;
     select::TuneFile earlier; ///< what earlier jobs have learned; identical on all ranks
   };
-  /// `cuda` and `table` must outlive this object. Only rank 0 logs changes of choices. `exchanger` is connected. It is
-  /// null if the options freeze the choices, because then no rank measures times.
-  OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms, std::unique_ptr<net::Exchanger> exchanger);
+  /// `cuda` and `table` must outlive this object, and `inFlight` the last call of choose(). Only rank 0 logs changes of
+  /// choices. `exchanger` is connected. It is null if the options freeze the choices, because then no rank measures
+  /// times.
+  OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms, const cuda::InFlight &inFlight,
+             std::unique_ptr<net::Exchanger> exchanger);
   /// Ends the exchanges. No call may be running.
   ~OnlineRank();
   OnlineRank(const OnlineRank &) = delete;
@@ -69,6 +72,7 @@ public:
 
 private:
   select::TuneFile learned();
+  uint8_t flagsOf(const select::Call &call, const core::Request &request) const;
   void beginExchange();
   bool readTimes(select::Message &message);
   net::Answer lookBack(uint64_t asked);
@@ -84,6 +88,7 @@ private:
   int device = 0;
   bool isOnDevice = false; ///< the exchanger's thread, which alone uses this field
   cuda::CallTimes callTimes;
+  const cuda::InFlight &inFlight;
   std::unique_ptr<net::Exchanger> exchanger; ///< declared last: its thread reads callTimes
 };
 

@@ -168,6 +168,17 @@ void OnlineSelection::teach(select::Selector &selector, const Family &family, Ca
           selector.learn(row.bucket, arm, {row.calls, row.microseconds, row.spread});
 }
 
+CallPlace OnlineSelection::usualPlace(const Kind &kind) const {
+  std::array<uint64_t, 2> callsOf{};
+  for (const CallPlace place : {CallPlace::Apart, CallPlace::InPlace}) {
+    const select::TuneContext own = contextOf(*kind.family, place);
+    for (const select::TuneRow &row : earlier.rows)
+      if (row.bucket == kind.bucket && earlier.contexts[row.context] == own)
+        callsOf[static_cast<size_t>(place)] += row.calls;
+  }
+  return callsOf[1] > callsOf[0] ? CallPlace::InPlace : CallPlace::Apart;
+}
+
 OnlineSelection::Decision OnlineSelection::choose(const Kind &kind, CallPlace place) {
   select::Selector &selector = selectorOf(*kind.family, place);
   const select::Selector::Choice choice = selector.choose(kind.bucket);

@@ -22,8 +22,18 @@ namespace gc3::core {
 /// call: InPlace if that call was in place on at least one rank.
 enum class CallPlace : uint8_t { Apart, InPlace };
 
-/// Whether calls of other communicators were in flight during the last timed call.
+/// Whether calls of other communicators of the process are in flight.
 enum class Traffic : uint8_t { Alone, Shared };
+
+/// What times depend on, and ranks can see differently: a call has it if at least one rank sees it.
+struct CallConditions {
+  static CallConditions of(bool isInPlace, bool isShared) {
+    return {isInPlace ? CallPlace::InPlace : CallPlace::Apart, isShared ? Traffic::Shared : Traffic::Alone};
+  }
+  CallPlace place{};
+  Traffic traffic{};
+  bool operator==(const CallConditions &) const = default;
+};
 
 /// What times of a communicator depend on, except its machine and its bundle.
 struct CommunicatorShape {
@@ -67,6 +77,8 @@ public:
   /// Adds the time of a call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO. The kind can
   /// have other traffic than the choice.
   void add(const Decision &decision, float microseconds);
+  /// Returns where a kind's first calls probably are: in place if most calls of earlier jobs were.
+  CallPlace usualPlace(const Kind &kind) const;
   /// Returns the arm of the next call that does not explore.
   uint32_t favouriteArm(const Kind &kind, CallPlace place) const;
   /// Returns the program of the next call that does not explore.

@@ -38,8 +38,8 @@ public:
   };
   /// Returns the arm for the next call in the bucket. Allocates nothing. O(arms that may be faster than the favourite).
   Choice choose(uint32_t bucket);
-  /// Adds the time of a call, in microseconds, for which choose() has returned `arm`. Times can arrive late. If the
-  /// time is not known, pass NaN. O(arms).
+  /// Adds the time of a call, in microseconds, for which choose() of this or of another selector has returned `arm`.
+  /// Times can arrive late. If the time is not known, pass NaN. O(arms).
   void add(uint32_t bucket, uint32_t arm, float microseconds);
 
   /// What the calls of an arm in a bucket have shown.

@@ -218,6 +218,53 @@ TEST_F(OnlineComm, AHeldGpuDelaysNoOtherRank) {
     awaitThat([&] { return fake.isIdle(world.streams[rank]); });
 }
 
+/// Only rank 0 makes its calls while another communicator has calls in flight. All ranks learn this, and have other
+/// choices for such calls.
+TEST_F(OnlineComm, CallsBesideOthersHaveTheirOwnChoices) {
+  std::atomic<bool> isShared = false;
+  {
+    const Monitor::Lock lock;
+    fake.duration = [&](const cuda::Launch &launch) {
+      const bool isSecond = launch.kernel == FakeCuda::table().interpreter(core::ElementType::Float, Protocol::LL);
+      return isSecond == isShared ? 20.0 : 100.0;
+    };
+  }
+  CommWorld world(fake, nccl, allReduces(), online());
+  ASSERT_EQ(callAll(world, 60), ""); // loads the programs
+  const Trial wanted = world.trial(0, {.count = 5});
+  const Loopback::Buffers buffers(fake, wanted);
+  const cuda::Cuda &table = FakeCuda::table();
+  const cuda::Stream stream = fake.stream(0);
+  cuda::OwnEvent event;
+  ASSERT_TRUE(cuda::createEvent(table).moveTo(event).ok());
+  cuda::InFlight other(table);
+  other.start(event.get());
+  const auto makeCalls = [&](int calls, bool areBesideOthers) {
+    isShared = areBesideOthers;
+    for (int call = 0; call < calls; ++call)
+      for (size_t rank = 0; rank < rankCount; ++rank) {
+        HeldStream held(fake, stream, 0);
+        if (rank == 0 && areBesideOthers) {
+          ASSERT_EQ(table.record(event.get(), stream), 0);
+          other.note();
+        }
+        const core::Outcome outcome = callOne(world, rank, buffers);
+        ASSERT_TRUE(outcome.ok()) << outcome.text;
+        held.release();
+        ASSERT_TRUE(fake.isIdle(stream));
+      }
+    for (size_t rank = 0; rank < rankCount; ++rank) {
+      EXPECT_TRUE(fake.isIdle(world.streams[rank]));
+      EXPECT_EQ(world.ranks[rank]->online()->favourite(part(world, rank, buffers).kind), uint32_t(areBesideOthers));
+    }
+  };
+  makeCalls(170, true);
+  const uint64_t changes = world.ranks[1]->online()->counters().changes;
+  makeCalls(90, false);
+  EXPECT_EQ(world.ranks[1]->online()->counters().changes, changes) << "the choices alone are known";
+  table.destroyStream(stream);
+}
+
 /// Rank 0 alone has asked which program would run calls of integers, before the ranks refuse a program.
 TEST_F(OnlineComm, AProgramIsExcludedForLaterTypes) {
   CommWorld world(fake, nccl, allReduces(), online());
