@@ -374,7 +374,7 @@ Outcome HostBackend::saveTuneFile(const char *path) {
 
 void HostBackend::leave(bool aborts) {
   if (!aborts && --rest == 0 && online)
-    core::saveLearnedAtEnd(options.call.tune, online->learned());
+    core::saveLearnedAtEnd(options.call.tune, [this] { return online->learned(); });
 }
 
 Outcome HostBackend::complete(const Arrival &arrival) {

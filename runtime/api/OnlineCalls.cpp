@@ -84,12 +84,7 @@ void OnlineCalls::addTime(const Decision &decision, const TimedCall &timed) {
   Site &site = *decision.site;
   site.place = timed.isInPlace ? core::CallPlace::InPlace : core::CallPlace::Apart;
   site.traffic = timed.isShared ? core::Traffic::Shared : core::Traffic::Alone;
-  OnlineSelection::Decision made = decision.choice;
-  if (made.kind.family != site.kind().family || made.place != site.place) {
-    selection.add(made, unknown);
-    made.kind = site.kind(), made.place = site.place;
-  }
-  selection.add(made, timed.microseconds);
+  selection.add(decision.choice, timed.microseconds, site.kind(), site.place);
 }
 
 /// Returns the site of a request. Returns null if its program is fixed, or if the call is an error.

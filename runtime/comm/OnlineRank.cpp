@@ -164,9 +164,9 @@ Outcome OnlineRank::save(const char *path) {
   return core::saveLearned(options, path, learned());
 }
 
-void OnlineRank::saveAtEnd() {
-  if (rank == 0 && options.savesTimes())
-    core::saveLearnedAtEnd(options, learned());
+void OnlineRank::saveAtEnd() noexcept {
+  if (rank == 0)
+    core::saveLearnedAtEnd(options, [this] { return learned(); });
 }
 
 } // namespace gc3::comm

@@ -68,7 +68,7 @@ public:
   /// Adds what was learned to the file at `path`; null: the file of the options.
   core::Outcome save(const char *path);
   /// Saves at the end of the communicator, if this rank is to do it. Only logs an error.
-  void saveAtEnd();
+  void saveAtEnd() noexcept;
 
 private:
   select::TuneFile learned();

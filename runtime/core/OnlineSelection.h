@@ -74,9 +74,11 @@ public:
   };
   /// Chooses the program of a call. The kind must have a family.
   Decision choose(const Kind &kind, CallPlace place);
-  /// Adds the time of a call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO. The kind can
-  /// have other traffic than the choice.
-  void add(const Decision &decision, float microseconds);
+  /// Adds the time of a call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO.
+  void add(const Decision &decision, float microseconds) { add(decision, microseconds, decision.kind, decision.place); }
+  /// Adds the time of a call that belongs to a kind and a place. The choice may have expected other traffic, or another
+  /// place.
+  void add(const Decision &decision, float microseconds, const Kind &kind, CallPlace place);
   /// Returns where a kind's first calls probably are: in place if most calls of earlier jobs were.
   CallPlace usualPlace(const Kind &kind) const;
   /// Returns the arm of the next call that does not explore.
@@ -110,7 +112,7 @@ private:
   std::string armName(uint32_t program) const;
   select::Arms armsOf(const CallArms &arms) const;
   uint32_t fixedFor(const std::vector<uint32_t> &programs, double bytes) const;
-  void logChange(const Decision &decision, uint32_t before, const select::Selector &selector) const;
+  void logChange(const Kind &kind, uint32_t before, const select::Selector &selector) const;
 
   ArmSource &source;
   const TuneOptions options;

@@ -51,18 +51,12 @@ select::Call SequentialSelection::choose(const Kind &kind) {
   return call;
 }
 
-/// If the call has not had the expected conditions, the selector of its own conditions gets the time, and the one that
-/// has made the choice gets none.
 void SequentialSelection::add(const select::Call &call, float microseconds, const CallConditions &conditions) {
   auto [kind, expected] = contexts[call.context];
   kind.bucket = call.bucket;
   rows[{kind.family, kind.bucket}].last = conditions;
-  const auto addUnder = [&](const CallConditions &own, float time) {
-    selection.add({kindUnder(kind, own.traffic), own.place, call.arm, 0, 0}, time);
-  };
-  if (expected != conditions)
-    addUnder(expected, select::noTime);
-  addUnder(conditions, microseconds);
+  selection.add({kindUnder(kind, expected.traffic), expected.place, call.arm, 0, 0}, microseconds,
+                kindUnder(kind, conditions.traffic), conditions.place);
 }
 
 uint32_t SequentialSelection::favourite(const Kind &kind) const {

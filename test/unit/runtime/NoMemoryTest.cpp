@@ -3,6 +3,11 @@
 #include "ApiGroup.h"
 #include "CountAllocations.h"
 
+#include "core/LearnedTimes.h"
+
+#include <filesystem>
+#include <unistd.h>
+
 using namespace gc3::test;
 
 namespace {
@@ -61,4 +66,35 @@ TEST(NoMemory, ACallWithoutAChoiceRuns) {
   gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
   config.tune = gc3TuneOnline;
   EXPECT_GT(runOutOfMemory(config), 0);
+}
+
+/// A communicator ends, whichever allocation fails while it saves its times. The file is whole, or there is none.
+TEST(NoMemory, ACommunicatorEndsWithoutItsTimes) {
+  using namespace gc3;
+  const std::string path = testing::TempDir() + "gc3-no-memory-" + std::to_string(getpid());
+  core::TuneOptions options;
+  options.isOnline = true, options.file = path;
+  const auto learn = [] {
+    return select::TuneFile{"a machine with a long name, and many threads",
+                            7,
+                            {{"allreduce", "float/sum/shared", true, 3, 1}},
+                            {{0, 12, "a_program_with_a_long_name", 9, 35.2F, 0.04F, 1764217377}}};
+  };
+  int failures = 0;
+  bool hasFailed = true;
+  for (uint64_t successes = 0; hasFailed; ++successes) {
+    std::filesystem::remove(path);
+    {
+      const FailOneAllocation failure(successes);
+      core::saveLearnedAtEnd(options, learn);
+      hasFailed = failure.hasFailed();
+    }
+    const select::TuneResult file = select::loadTuneFile(path);
+    EXPECT_TRUE(file.ok() ? file->rows.size() == 1 : file.outcome().error == select::TuneError::Missing) << successes;
+    failures += hasFailed;
+  }
+  EXPECT_GT(failures, 5);
+  EXPECT_TRUE(std::filesystem::exists(path));
+  std::filesystem::remove(path);
+  std::filesystem::remove(path + ".lock");
 }
