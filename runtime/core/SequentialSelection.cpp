@@ -1,23 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/SequentialSelection.h"
 
+#include "select/Digest.h"
+
 #include <algorithm>
 
 namespace gc3::core {
 
-/// Finding a family takes about a microsecond, so this function keeps the last requests.
+/// Finding a family takes about a microsecond, so this function keeps the kinds of requests. If there are too many, it
+/// forgets all of them.
 SequentialSelection::Kind SequentialSelection::find(const Request &request) {
-  for (const Known &each : known)
-    if (each.request.matches(request))
-      return each.kind;
+  if (const auto place = known.find(request); place != known.end())
+    return place->second;
   const Result<OnlineSelection::Kind> alone = selection.find(request),
                                       shared = selection.find(request, Traffic::Shared);
   if (!alone.ok() || !shared.ok())
     return {}; // the call reports the error
-  Known &made = known.size() < mostKnown ? known.emplace_back() : known[oldest++ % mostKnown];
-  made = {std::string(request.name), request, {alone->family, shared->family, alone->bucket}};
-  made.request.name = made.name;
-  return made.kind;
+  if (known.size() == mostKnown)
+    known.clear();
+  Request kept = request;
+  kept.name = *names.emplace(request.name).first;
+  return known.emplace(kept, Kind{alone->family, shared->family, alone->bucket}).first->second;
+}
+
+/// Has the fields that Request::matches() compares, except the type of a factor.
+size_t SequentialSelection::RequestHash::operator()(const Request &request) const {
+  uint64_t hash = select::mix(std::hash<std::string_view>()(request.name), request.count);
+  for (const int value : {static_cast<int>(request.kind), static_cast<int>(request.type), static_cast<int>(request.op),
+                          request.root, static_cast<int>(request.preMulSum.has_value())})
+    hash = select::mix(hash, static_cast<uint64_t>(value));
+  return hash;
 }
 
 /// Returns the number of a context. Numbers are in the order of the contexts' first calls, which is the same on all

@@ -9,9 +9,11 @@
 #include "select/Schedule.h"
 
 #include <array>
-#include <deque>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -60,11 +62,11 @@ private:
     Kind kind; ///< with any bucket
     CallConditions conditions;
   };
-  /// A request that find() has seen, and its kind.
-  struct Known {
-    std::string name; ///< storage of request.name
-    Request request;
-    Kind kind;
+  struct RequestHash {
+    size_t operator()(const Request &request) const;
+  };
+  struct RequestMatches {
+    bool operator()(const Request &one, const Request &other) const { return one.matches(other); }
   };
   uint32_t contextOf(const Kind &kind, const CallConditions &conditions);
   /// Returns what the first choice of a kind expects.
@@ -75,11 +77,11 @@ private:
     return {traffic == Traffic::Shared ? kind.shared : kind.family, kind.bucket};
   }
 
-  static constexpr size_t mostKnown = 64;
+  static constexpr size_t mostKnown = 4096;
 
   OnlineSelection selection;
-  std::deque<Known> known;                                                  ///< the latest requests
-  size_t oldest = 0;                                                        ///< index in `known`
+  std::set<std::string, std::less<>> names;                                 ///< storage of the names in `known`
+  std::unordered_map<Request, Kind, RequestHash, RequestMatches> known;     ///< requests that find() has seen
   std::map<std::pair<const OnlineSelection::Family *, uint32_t>, Row> rows; ///< by Kind::family and bucket
   std::vector<Context> contexts;                                            ///< by select::Call::context
 };
