@@ -515,7 +515,7 @@ void HostBackend::leave(bool aborts) {
   if (aborts && others)
     others->reportFailure({gc3InvalidUsage, "the rank was aborted"});
   if (!aborts && --rest == 0 && online && site.owns(0))
-    core::saveLearnedAtEnd(options.call.tune, online->learned());
+    core::saveLearnedAtEnd(options.call.tune, [this] { return online->learned(); });
 }
 
 Outcome HostBackend::complete(const Arrival &arrival) {

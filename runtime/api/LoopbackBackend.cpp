@@ -73,7 +73,7 @@ Outcome LoopbackBackend::saveTuneFile(const char *path) {
 
 void LoopbackBackend::leave(bool aborts) {
   if (!aborts && --rest == 0 && world->isOnline())
-    core::saveLearnedAtEnd(tune, world->learned());
+    core::saveLearnedAtEnd(tune, [this] { return world->learned(); });
 }
 
 Outcome LoopbackBackend::asyncError() {

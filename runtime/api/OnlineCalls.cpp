@@ -79,17 +79,12 @@ void OnlineCalls::addTimes(uint64_t number, const Reader &reader) {
   }
 }
 
-/// Adds the time to the traffic that the call had. The choice may have expected other traffic.
+/// Adds the time to the place and the traffic that the call had. The choice may have expected others.
 void OnlineCalls::addTime(const Decision &decision, const TimedCall &timed) {
   Site &site = *decision.site;
   site.place = timed.isInPlace ? core::CallPlace::InPlace : core::CallPlace::Apart;
   site.traffic = timed.isShared ? core::Traffic::Shared : core::Traffic::Alone;
-  OnlineSelection::Decision made = decision.choice;
-  if (made.kind.family != site.kind().family) {
-    selection.add(made, unknown);
-    made.kind = site.kind();
-  }
-  selection.add(made, timed.microseconds);
+  selection.add(decision.choice, timed.microseconds, site.kind(), site.place);
 }
 
 /// Returns the site of a request. Returns null if its program is fixed, or if the call is an error.
@@ -113,8 +108,10 @@ OnlineCalls::Site *OnlineCalls::makeSite(const Request &request, const Site *inU
   if (!kind.ok())
     return nullptr; // the call reports the error
   Site made{std::string(request.name), request, {*kind, *selection.find(request, core::Traffic::Shared)}, {}, 0};
-  if (kind->family)
+  if (kind->family) {
     made.calls.resize(kind->family->programs.size());
+    made.place = selection.usualPlace(*kind);
+  }
   if (sites.size() < mostSites) {
     sites.emplace_back();
     lastSite = sites.size() - 1;

@@ -162,6 +162,7 @@ private:
   void close();
   void closeAborted();
   void checkErrors();
+  std::string awaitComparison();
   core::Outcome checkInterruption();
   ncclapi::Result callOnParent(const std::function<ncclapi::Result()> &call);
 
@@ -190,11 +191,12 @@ private:
     core::Outcome localError;
     Clock::time_point begun;
   };
-  std::shared_ptr<OnlineRank> onlineRank;        ///< see online()
-  std::optional<Clock::time_point> awaitedSince; ///< begin of the wait in isAwaitingTimes()
-  std::optional<LoadRequest> request;            ///< set until the executor has loaded or refused the program
-  uint32_t callers = 0;                          ///< number of threads in enter(), or between enter() and leave()
-  bool isCalling = false;                        ///< a thread is between enter() and leave()
+  std::shared_ptr<OnlineRank> onlineRank;         ///< see online()
+  std::optional<Clock::time_point> awaitedSince;  ///< begin of the wait in isAwaitingTimes()
+  std::optional<LoadRequest> request;             ///< set until the executor has loaded or refused the program
+  std::optional<Clock::time_point> comparedUntil; ///< end of the wait in awaitComparison(); for the executor only
+  uint32_t callers = 0;                           ///< number of threads in enter(), or between enter() and leave()
+  bool isCalling = false;                         ///< a thread is between enter() and leave()
   std::thread executor;
 };
 

@@ -88,11 +88,31 @@ void Communicator::checkErrors() {
     outcome = child.asyncError();
   if (outcome.ok())
     return;
+  if (outcome.code == gc3Timeout)
+    if (const std::string difference = awaitComparison(); !difference.empty())
+      outcome.text += "; first difference: " + difference;
   std::lock_guard lock(mutex);
   if (phase == Phase::Failed)
     error = outcome; // the same error, to which checkKernels() may have added what stopped kernels waited for
   else
     failNow(outcome);
+}
+
+/// Returns which ranks have made different choices; empty if no difference is known. The ranks compare their choices
+/// after the first timeout. Waits for them once, at most a second, or until an abort.
+std::string Communicator::awaitComparison() {
+  constexpr std::chrono::seconds longest{1};
+  const std::shared_ptr<OnlineRank> choosing = online();
+  if (!choosing)
+    return {};
+  choosing->beginComparison();
+  if (!comparedUntil)
+    comparedUntil = Clock::now() + longest;
+  std::optional<std::string> difference;
+  Lock lock(mutex);
+  while (!(difference = choosing->comparison()) && !isAborted() && Clock::now() < *comparedUntil)
+    changed.wait_for(lock, milliseconds(1));
+  return difference.value_or("");
 }
 
 /// Makes a call on the application's communicator. After an abort, does not make the call and returns InvalidUsage.

@@ -4,6 +4,7 @@
 
 #include "core/LearnedTimes.h"
 #include "core/Log.h"
+#include "select/Digest.h"
 #include "trace/RankFiles.h"
 
 #include <fstream>
@@ -232,6 +233,7 @@ Outcome GpuRank::joinOnline(std::span<const RankInfo> infos) {
   const core::TuneOptions &tune = setup.options.tune;
   if (!tune.isOnline || table->choice().hasTuner())
     return {};
+  runner.inFlight().setCommunicator(select::mix(select::mix(infos[0].process, infos[0].object), infos[0].joined));
   OnlineRank::Terms terms{tune, {static_cast<uint32_t>(self.ranks), countHosts(infos)}, rank(), {}};
   if (Outcome outcome = loadEarlier(terms.earlier); !outcome.ok())
     return outcome;
@@ -240,7 +242,7 @@ Outcome GpuRank::joinOnline(std::span<const RankInfo> infos) {
   if (tune.explorable > 0)
     if (Outcome outcome = connectExchanger(infos[rank()].host, exchanger, problem); !outcome.ok())
       return outcome;
-  auto made = std::make_shared<OnlineRank>(cuda, *table, std::move(terms), std::move(exchanger));
+  auto made = std::make_shared<OnlineRank>(cuda, *table, std::move(terms), runner.inFlight(), std::move(exchanger));
   if (problem.ok())
     problem = made->start();
   const core::Result<std::vector<uint32_t>> begun = gatherEach(static_cast<uint32_t>(problem.ok()));

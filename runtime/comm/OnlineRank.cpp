@@ -12,7 +12,7 @@ using core::Outcome;
 
 namespace {
 
-constexpr uint8_t inPlaceFlag = 1;
+constexpr uint8_t inPlaceFlag = 1, sharedFlag = 2;
 constexpr uint32_t mostTimed = 256; ///< calls that are timed at once; each takes two events
 
 /// Returns whether each rank needs data of every other rank. Then the call takes the time of the last rank to arrive,
@@ -29,10 +29,10 @@ core::TuneOptions optionsOf(core::TuneOptions options, uint32_t rank) {
 
 } // namespace
 
-OnlineRank::OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms,
+OnlineRank::OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms, const cuda::InFlight &inFlight,
                        std::unique_ptr<net::Exchanger> connected)
     : options(optionsOf(terms.options, terms.rank)), rank(terms.rank),
-      selection(table, options, terms.shape, std::move(terms.earlier)), cuda(cuda), callTimes(cuda),
+      selection(table, options, terms.shape, std::move(terms.earlier)), cuda(cuda), callTimes(cuda), inFlight(inFlight),
       exchanger(std::move(connected)) {}
 
 OnlineRank::~OnlineRank() {
@@ -47,7 +47,8 @@ Outcome OnlineRank::start() {
     return outcome;
   if (Outcome outcome = callTimes.prepare(mostTimed); !outcome.ok())
     return outcome;
-  return exchanger->start([this](select::Message &message) { return readTimes(message); });
+  return exchanger->start([this](select::Message &message) { return readTimes(message); },
+                          [this](uint64_t asked) { return lookBack(asked); });
 }
 
 OnlineRank::Kind OnlineRank::find(const core::Request &request) {
@@ -72,7 +73,8 @@ core::Result<bool> OnlineRank::mustWait() {
       return Outcome{gc3InvalidUsage, schedule.error()};
     schedule.apply([this](const select::Call &call, float sample, uint8_t flagsOfAll) {
       if (call.isTimed)
-        selection.add(call, sample, (flagsOfAll & inPlaceFlag) != 0);
+        selection.add(call, sample,
+                      core::CallConditions::of((flagsOfAll & inPlaceFlag) != 0, (flagsOfAll & sharedFlag) != 0));
     });
   }
   return false;
@@ -85,11 +87,17 @@ uint32_t OnlineRank::choose(const Kind &kind, const core::Request &request) {
     return selection.programOf(call);
   const uint64_t number = schedule.nextCall();
   timedCall = call.isTimed ? std::optional(number) : std::nullopt;
-  flags[number % flags.size()] = static_cast<uint8_t>((core::isInPlace(request, rank) ? inPlaceFlag : 0) |
-                                                      (needsAllRanks(request) ? 0 : select::longestFlag));
+  flags[number % flags.size()] = flagsOf(call, request);
   if (schedule.record(call))
     beginExchange();
   return selection.programOf(call);
+}
+
+/// Only the conditions of timed calls count.
+uint8_t OnlineRank::flagsOf(const select::Call &call, const core::Request &request) const {
+  return static_cast<uint8_t>((core::isInPlace(request, rank) ? inPlaceFlag : 0) |
+                              (call.isTimed && inFlight.areOthers() ? sharedFlag : 0) |
+                              (needsAllRanks(request) ? 0 : select::longestFlag));
 }
 
 void OnlineRank::beginExchange() {
@@ -116,6 +124,22 @@ bool OnlineRank::readTimes(select::Message &message) {
   return true;
 }
 
+/// Runs on the exchanger's thread.
+net::Answer OnlineRank::lookBack(uint64_t asked) {
+  std::lock_guard lock(mutex);
+  const std::optional<uint64_t> choices = schedule.lookBack(asked);
+  return choices ? net::Answer{asked, schedule.nextCall(), *choices} : net::Answer{asked, 0, 0};
+}
+
+void OnlineRank::beginComparison() {
+  if (exchanger)
+    exchanger->beginComparison();
+}
+
+std::optional<std::string> OnlineRank::comparison() const {
+  return exchanger ? exchanger->comparison() : std::string();
+}
+
 uint32_t OnlineRank::favourite(const Kind &kind) {
   std::lock_guard lock(mutex);
   return selection.favourite(kind);
@@ -140,9 +164,9 @@ Outcome OnlineRank::save(const char *path) {
   return core::saveLearned(options, path, learned());
 }
 
-void OnlineRank::saveAtEnd() {
-  if (rank == 0 && options.savesTimes())
-    core::saveLearnedAtEnd(options, learned());
+void OnlineRank::saveAtEnd() noexcept {
+  if (rank == 0)
+    core::saveLearnedAtEnd(options, [this] { return learned(); });
 }
 
 } // namespace gc3::comm

@@ -10,6 +10,7 @@
 #include "comm/ProgramTable.h"
 #include "core/SequentialSelection.h"
 #include "cuda/CallTimes.h"
+#include "cuda/InFlight.h"
 #include "net/Exchanger.h"
 
 #include <array>
@@ -29,9 +30,11 @@ public:
     uint32_t rank = 0;
     select::TuneFile earlier; ///< what earlier jobs have learned; identical on all ranks
   };
-  /// `cuda` and `table` must outlive this object. Only rank 0 logs changes of choices. `exchanger` is connected. It is
-  /// null if the options freeze the choices, because then no rank measures times.
-  OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms, std::unique_ptr<net::Exchanger> exchanger);
+  /// `cuda` and `table` must outlive this object, and `inFlight` the last call of choose(). Only rank 0 logs changes of
+  /// choices. `exchanger` is connected. It is null if the options freeze the choices, because then no rank measures
+  /// times.
+  OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms, const cuda::InFlight &inFlight,
+             std::unique_ptr<net::Exchanger> exchanger);
   /// Ends the exchanges. No call may be running.
   ~OnlineRank();
   OnlineRank(const OnlineRank &) = delete;
@@ -54,6 +57,10 @@ public:
   /// Returns the number under which `times` measures the last chosen call; no value if its time is not needed.
   std::optional<uint64_t> timed() const { return timedCall; }
   cuda::CallTimes &times() { return callTimes; }
+  /// Begins to compare the choices of all ranks, because a call has stalled. Only the first call has an effect.
+  void beginComparison();
+  /// Returns what the comparison has found (net::Exchanger). No value while it runs.
+  std::optional<std::string> comparison() const;
   /// Removes a program that the ranks could not load from the arms.
   void exclude(uint32_t program);
 
@@ -61,12 +68,14 @@ public:
   /// Adds what was learned to the file at `path`; null: the file of the options.
   core::Outcome save(const char *path);
   /// Saves at the end of the communicator, if this rank is to do it. Only logs an error.
-  void saveAtEnd();
+  void saveAtEnd() noexcept;
 
 private:
   select::TuneFile learned();
+  uint8_t flagsOf(const select::Call &call, const core::Request &request) const;
   void beginExchange();
   bool readTimes(select::Message &message);
+  net::Answer lookBack(uint64_t asked);
 
   const core::TuneOptions options;
   const uint32_t rank;
@@ -79,6 +88,7 @@ private:
   int device = 0;
   bool isOnDevice = false; ///< the exchanger's thread, which alone uses this field
   cuda::CallTimes callTimes;
+  const cuda::InFlight &inFlight;
   std::unique_ptr<net::Exchanger> exchanger; ///< declared last: its thread reads callTimes
 };
 

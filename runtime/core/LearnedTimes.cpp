@@ -4,6 +4,8 @@
 #include "core/Log.h"
 #include "trace/TraceFile.h"
 
+#include <cstdio>
+#include <exception>
 #include <fstream>
 #include <thread>
 
@@ -76,11 +78,15 @@ Outcome saveLearned(const TuneOptions &options, const char *chosen, const select
   return {};
 }
 
-void saveLearnedAtEnd(const TuneOptions &options, const select::TuneFile &learned) {
+void saveLearnedAtEnd(const TuneOptions &options, const std::function<select::TuneFile()> &learn) noexcept {
   if (!options.savesTimes())
     return;
-  if (const Outcome outcome = saveLearned(options, nullptr, learned); !outcome.ok())
-    log(prefix + outcome.text);
+  try {
+    if (const Outcome outcome = saveLearned(options, nullptr, learn()); !outcome.ok())
+      log(prefix + outcome.text);
+  } catch (const std::exception &) { // log() would need memory, too
+    std::fputs("gc3: GC3_TUNE_FILE: the times are not saved, because memory has run out\n", stderr);
+  }
 }
 
 } // namespace gc3::core

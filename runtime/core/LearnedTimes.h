@@ -6,6 +6,8 @@
 #include "core/TuneOptions.h"
 #include "select/TuneFile.h"
 
+#include <functional>
+
 namespace gc3::core {
 
 /// Returns the name of this machine for the times of host communicators: its processors, and the number of threads that
@@ -21,7 +23,8 @@ select::TuneFile loadLearned(const std::string &name, const std::string &machine
 /// was learned. gc3InvalidUsage: there is no path.
 /// gc3SystemError: the file can't be replaced; see select::addToTuneFile.
 Outcome saveLearned(const TuneOptions &options, const char *path, const select::TuneFile &learned);
-/// Saves at the end of a communicator, if the options say so. Only logs an error.
-void saveLearnedAtEnd(const TuneOptions &options, const select::TuneFile &learned);
+/// Saves the result of `learn` at the end of a communicator, if the options say so. Only logs an error, also if memory
+/// runs out: the communicator must end.
+void saveLearnedAtEnd(const TuneOptions &options, const std::function<select::TuneFile()> &learn) noexcept;
 
 } // namespace gc3::core

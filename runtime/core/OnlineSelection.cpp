@@ -168,6 +168,17 @@ void OnlineSelection::teach(select::Selector &selector, const Family &family, Ca
           selector.learn(row.bucket, arm, {row.calls, row.microseconds, row.spread});
 }
 
+CallPlace OnlineSelection::usualPlace(const Kind &kind) const {
+  std::array<uint64_t, 2> callsOf{};
+  for (const CallPlace place : {CallPlace::Apart, CallPlace::InPlace}) {
+    const select::TuneContext own = contextOf(*kind.family, place);
+    for (const select::TuneRow &row : earlier.rows)
+      if (row.bucket == kind.bucket && earlier.contexts[row.context] == own)
+        callsOf[static_cast<size_t>(place)] += row.calls;
+  }
+  return callsOf[1] > callsOf[0] ? CallPlace::InPlace : CallPlace::Apart;
+}
+
 OnlineSelection::Decision OnlineSelection::choose(const Kind &kind, CallPlace place) {
   select::Selector &selector = selectorOf(*kind.family, place);
   const select::Selector::Choice choice = selector.choose(kind.bucket);
@@ -177,20 +188,24 @@ OnlineSelection::Decision OnlineSelection::choose(const Kind &kind, CallPlace pl
   return {kind, place, choice.arm, favourite, choice.repeats};
 }
 
-void OnlineSelection::add(const Decision &decision, float microseconds) {
-  select::Selector &selector = selectorOf(*decision.kind.family, decision.place);
-  const uint32_t before = selector.favourite(decision.kind.bucket);
-  selector.add(decision.kind.bucket, decision.arm, microseconds);
-  if (selector.favourite(decision.kind.bucket) == before)
+void OnlineSelection::add(const Decision &decision, float microseconds, const Kind &kind, CallPlace place) {
+  select::Selector &chooser = selectorOf(*decision.kind.family, decision.place);
+  select::Selector &selector = selectorOf(*kind.family, place);
+  const uint32_t before = selector.favourite(kind.bucket);
+  if (&selector == &chooser)
+    selector.add(kind.bucket, decision.arm, microseconds);
+  else
+    selector.adopt(chooser, kind.bucket, decision.arm, microseconds);
+  if (selector.favourite(kind.bucket) == before)
     return;
   ++changes;
   if (options.logsChanges && isInfoEnabled())
-    logChange(decision, before, selector);
+    logChange(kind, before, selector);
 }
 
-void OnlineSelection::logChange(const Decision &decision, uint32_t before, const select::Selector &selector) const {
-  const Family &family = *decision.kind.family;
-  const uint32_t bucket = decision.kind.bucket, now = selector.favourite(bucket);
+void OnlineSelection::logChange(const Kind &kind, uint32_t before, const select::Selector &selector) const {
+  const Family &family = *kind.family;
+  const uint32_t bucket = kind.bucket, now = selector.favourite(bucket);
   const auto describe = [&](uint32_t arm) {
     char time[32];
     std::snprintf(time, sizeof time, " (%.1f us)", static_cast<double>(selector.expected(bucket, arm)));

@@ -22,8 +22,18 @@ namespace gc3::core {
 /// call: InPlace if that call was in place on at least one rank.
 enum class CallPlace : uint8_t { Apart, InPlace };
 
-/// Whether calls of other communicators were in flight during the last timed call.
+/// Whether calls of other communicators of the process are in flight.
 enum class Traffic : uint8_t { Alone, Shared };
+
+/// What times depend on, and ranks can see differently: a call has it if at least one rank sees it.
+struct CallConditions {
+  static CallConditions of(bool isInPlace, bool isShared) {
+    return {isInPlace ? CallPlace::InPlace : CallPlace::Apart, isShared ? Traffic::Shared : Traffic::Alone};
+  }
+  CallPlace place{};
+  Traffic traffic{};
+  bool operator==(const CallConditions &) const = default;
+};
 
 /// What times of a communicator depend on, except its machine and its bundle.
 struct CommunicatorShape {
@@ -64,9 +74,13 @@ public:
   };
   /// Chooses the program of a call. The kind must have a family.
   Decision choose(const Kind &kind, CallPlace place);
-  /// Adds the time of a call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO. The kind can
-  /// have other traffic than the choice.
-  void add(const Decision &decision, float microseconds);
+  /// Adds the time of a call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO.
+  void add(const Decision &decision, float microseconds) { add(decision, microseconds, decision.kind, decision.place); }
+  /// Adds the time of a call that belongs to a kind and a place. The choice may have expected other traffic, or another
+  /// place.
+  void add(const Decision &decision, float microseconds, const Kind &kind, CallPlace place);
+  /// Returns where a kind's first calls probably are: in place if most calls of earlier jobs were.
+  CallPlace usualPlace(const Kind &kind) const;
   /// Returns the arm of the next call that does not explore.
   uint32_t favouriteArm(const Kind &kind, CallPlace place) const;
   /// Returns the program of the next call that does not explore.
@@ -98,7 +112,7 @@ private:
   std::string armName(uint32_t program) const;
   select::Arms armsOf(const CallArms &arms) const;
   uint32_t fixedFor(const std::vector<uint32_t> &programs, double bytes) const;
-  void logChange(const Decision &decision, uint32_t before, const select::Selector &selector) const;
+  void logChange(const Kind &kind, uint32_t before, const select::Selector &selector) const;
 
   ArmSource &source;
   const TuneOptions options;

@@ -1,58 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/SequentialSelection.h"
 
+#include "select/Digest.h"
+
 #include <algorithm>
 
 namespace gc3::core {
 
-/// Finding a family takes about a microsecond, so this function keeps the last requests.
+/// Finding a family takes about a microsecond, so this function keeps the kinds of requests. If there are too many, it
+/// forgets all of them.
 SequentialSelection::Kind SequentialSelection::find(const Request &request) {
-  for (const Known &each : known)
-    if (each.request.matches(request))
-      return each.kind;
-  const Result<Kind> kind = selection.find(request);
-  if (!kind.ok())
+  if (const auto place = known.find(request); place != known.end())
+    return place->second;
+  const Result<OnlineSelection::Kind> alone = selection.find(request),
+                                      shared = selection.find(request, Traffic::Shared);
+  if (!alone.ok() || !shared.ok())
     return {}; // the call reports the error
-  Known &made = known.size() < mostKnown ? known.emplace_back() : known[oldest++ % mostKnown];
-  made = {std::string(request.name), request, *kind};
-  made.request.name = made.name;
-  return made.kind;
+  if (known.size() == mostKnown)
+    known.clear();
+  Request kept = request;
+  kept.name = *names.emplace(request.name).first;
+  return known.emplace(kept, Kind{alone->family, shared->family, alone->bucket}).first->second;
+}
+
+/// Has the fields that Request::matches() compares, except the type of a factor.
+size_t SequentialSelection::RequestHash::operator()(const Request &request) const {
+  uint64_t hash = select::mix(std::hash<std::string_view>()(request.name), request.count);
+  for (const int value : {static_cast<int>(request.kind), static_cast<int>(request.type), static_cast<int>(request.op),
+                          request.root, static_cast<int>(request.preMulSum.has_value())})
+    hash = select::mix(hash, static_cast<uint64_t>(value));
+  return hash;
 }
 
 /// Returns the number of a context. Numbers are in the order of the contexts' first calls, which is the same on all
 /// ranks.
-uint32_t SequentialSelection::contextOf(Family *family, CallPlace place) {
-  const auto found = std::find_if(contexts.begin(), contexts.end(),
-                                  [&](const Context &each) { return each.family == family && each.place == place; });
+uint32_t SequentialSelection::contextOf(const Kind &kind, const CallConditions &conditions) {
+  const auto found = std::find_if(contexts.begin(), contexts.end(), [&](const Context &each) {
+    return each.kind.family == kind.family && each.conditions == conditions;
+  });
   const auto number = static_cast<uint32_t>(found - contexts.begin());
   if (found == contexts.end())
-    contexts.push_back({family, place});
+    contexts.push_back({kind, conditions});
   return number;
 }
 
 select::Call SequentialSelection::choose(const Kind &kind) {
-  Row &row = rows[{kind.family, kind.bucket}];
-  uint32_t &repeats = row.repeats[static_cast<size_t>(row.place)];
-  select::Call call{contextOf(kind.family, row.place), kind.bucket, 0, repeats == 0};
+  const std::pair key(kind.family, kind.bucket);
+  auto found = rows.find(key);
+  if (found == rows.end())
+    found = rows.emplace(key, Row{firstConditions(kind), {}}).first;
+  Row &row = found->second;
+  const auto [place, traffic] = row.last;
+  uint32_t &repeats = row.repeats[static_cast<size_t>(traffic)][static_cast<size_t>(place)];
+  select::Call call{contextOf(kind, row.last), kind.bucket, 0, repeats == 0};
   if (call.isTimed) {
-    const OnlineSelection::Decision decision = selection.choose(kind, row.place);
+    const OnlineSelection::Decision decision = selection.choose(kindUnder(kind, traffic), place);
     call.arm = decision.arm, repeats = decision.repeats;
   } else {
     --repeats;
-    call.arm = selection.favouriteArm(kind, row.place);
+    call.arm = selection.favouriteArm(kindUnder(kind, traffic), place);
   }
   return call;
 }
 
-void SequentialSelection::add(const select::Call &call, float microseconds, bool isInPlace) {
-  const auto &[family, place] = contexts[call.context];
-  rows[{family, call.bucket}].place = isInPlace ? CallPlace::InPlace : CallPlace::Apart;
-  selection.add({{family, call.bucket}, place, call.arm, 0, 0}, microseconds);
+void SequentialSelection::add(const select::Call &call, float microseconds, const CallConditions &conditions) {
+  auto [kind, expected] = contexts[call.context];
+  kind.bucket = call.bucket;
+  rows[{kind.family, kind.bucket}].last = conditions;
+  selection.add({kindUnder(kind, expected.traffic), expected.place, call.arm, 0, 0}, microseconds,
+                kindUnder(kind, conditions.traffic), conditions.place);
 }
 
 uint32_t SequentialSelection::favourite(const Kind &kind) const {
   const auto row = rows.find({kind.family, kind.bucket});
-  return selection.favourite(kind, row == rows.end() ? CallPlace::Apart : row->second.place);
+  const CallConditions expected = row == rows.end() ? firstConditions(kind) : row->second.last;
+  return selection.favourite(kindUnder(kind, expected.traffic), expected.place);
 }
 
 bool isInPlace(const Request &request, uint32_t rank) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Online selection for calls that are enqueued one after the other, on GPUs. Their times arrive later. Keeps what holds
-// from call to call: the repeats of choices, and whether calls are in place.
+// from call to call: the repeats of choices, and the conditions that choices expect.
 //
 // Not thread-safe.
 #pragma once
@@ -9,9 +9,11 @@
 #include "select/Schedule.h"
 
 #include <array>
-#include <deque>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,7 +21,12 @@ namespace gc3::core {
 
 class SequentialSelection {
 public:
-  using Kind = OnlineSelection::Kind;
+  /// Calls of about the same size, whose programs are the same.
+  struct Kind {
+    OnlineSelection::Family *family = nullptr; ///< of calls alone; null: the program is fixed
+    OnlineSelection::Family *shared = nullptr; ///< of calls beside calls of other communicators
+    uint32_t bucket = 0;
+  };
 
   /// `source` must outlive this object.
   SequentialSelection(ArmSource &source, const TuneOptions &options, const CommunicatorShape &shape,
@@ -30,10 +37,10 @@ public:
   Kind find(const Request &request);
   /// Chooses the arm of the next call. The kind must have a family.
   select::Call choose(const Kind &kind);
-  /// Adds the time of a call, in microseconds; NaN: unknown. `isInPlace` says whether it was in place on a rank.
-  void add(const select::Call &call, float microseconds, bool isInPlace);
+  /// Adds the time of a call, in microseconds; NaN: unknown. The next choice of the kind expects the same conditions.
+  void add(const select::Call &call, float microseconds, const CallConditions &conditions);
   /// Returns the program of a call's arm.
-  uint32_t programOf(const select::Call &call) const { return contexts[call.context].family->programs[call.arm]; }
+  uint32_t programOf(const select::Call &call) const { return contexts[call.context].kind.family->programs[call.arm]; }
   /// Returns the program of a call that is not part of the sequence.
   uint32_t favourite(const Kind &kind) const;
   /// Removes a program that turned out not to run.
@@ -44,31 +51,39 @@ public:
   OnlineSelection::Counters counters() const { return selection.counters(); }
 
 private:
-  using Family = OnlineSelection::Family;
-  /// The calls of a family in one bucket.
+  /// The calls of a kind.
   struct Row {
-    CallPlace place{};                 ///< of the last timed call: InPlace if it was in place on at least one rank
-    std::array<uint32_t, 2> repeats{}; ///< by CallPlace: next calls that need no choice
+    CallConditions last; ///< of the last timed call
+    /// By traffic and place: next calls that need no choice.
+    std::array<std::array<uint32_t, 2>, 2> repeats{};
   };
+  /// All calls for which choices expect the same.
   struct Context {
-    Family *family;
-    CallPlace place;
+    Kind kind; ///< with any bucket
+    CallConditions conditions;
   };
-  /// A request that find() has seen, and its kind.
-  struct Known {
-    std::string name; ///< storage of request.name
-    Request request;
-    Kind kind;
+  struct RequestHash {
+    size_t operator()(const Request &request) const;
   };
-  uint32_t contextOf(Family *family, CallPlace place);
+  struct RequestMatches {
+    bool operator()(const Request &one, const Request &other) const { return one.matches(other); }
+  };
+  uint32_t contextOf(const Kind &kind, const CallConditions &conditions);
+  /// Returns what the first choice of a kind expects.
+  CallConditions firstConditions(const Kind &kind) const {
+    return {selection.usualPlace(kindUnder(kind, Traffic::Alone)), Traffic::Alone};
+  }
+  static OnlineSelection::Kind kindUnder(const Kind &kind, Traffic traffic) {
+    return {traffic == Traffic::Shared ? kind.shared : kind.family, kind.bucket};
+  }
 
-  static constexpr size_t mostKnown = 64;
+  static constexpr size_t mostKnown = 4096;
 
   OnlineSelection selection;
-  std::deque<Known> known;                                 ///< the latest requests
-  size_t oldest = 0;                                       ///< index in `known`
-  std::map<std::pair<const Family *, uint32_t>, Row> rows; ///< by family and bucket
-  std::vector<Context> contexts;                           ///< by select::Call::context
+  std::set<std::string, std::less<>> names;                                 ///< storage of the names in `known`
+  std::unordered_map<Request, Kind, RequestHash, RequestMatches> known;     ///< requests that find() has seen
+  std::map<std::pair<const OnlineSelection::Family *, uint32_t>, Row> rows; ///< by Kind::family and bucket
+  std::vector<Context> contexts;                                            ///< by select::Call::context
 };
 
 /// Returns whether a request is in place on a rank.

@@ -45,7 +45,8 @@ Outcome LoopbackWorld::startOnline(const bundle::BundleFile &file) {
   if (!options.tune.isOnline)
     return {};
   const std::string machine = "one GPU: " + runner.limits().machine();
-  online.emplace(cuda, selection, options.tune, ranks, core::loadLearned(options.tune.file, machine, file.digest()));
+  online.emplace(cuda, selection, options.tune, ranks, core::loadLearned(options.tune.file, machine, file.digest()),
+                 runner.inFlight());
   return online->prepare();
 }
 

@@ -17,7 +17,7 @@ void OnlineLaunches::collect() {
     const std::optional<float> time = callTimes.find(first.number);
     if (!time && pending.size() < mostPending)
       return;
-    selection.add(first.call, time.value_or(select::noTime), first.isInPlace);
+    selection.add(first.call, time.value_or(select::noTime), first.conditions);
     callTimes.forget(first.number + 1);
     pending.pop_front();
   }
@@ -32,7 +32,7 @@ uint32_t OnlineLaunches::choose(const Kind &kind, std::span<const core::Request>
     bool isInPlace = false;
     for (uint32_t rank = 0; rank < requests.size(); ++rank)
       isInPlace |= core::isInPlace(requests[rank], rank);
-    pending.push_back({number, call, isInPlace});
+    pending.push_back({number, call, core::CallConditions::of(isInPlace, inFlight.areOthers())});
     timedCall = number;
   }
   return selection.programOf(call);

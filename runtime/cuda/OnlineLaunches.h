@@ -7,6 +7,7 @@
 
 #include "core/SequentialSelection.h"
 #include "cuda/CallTimes.h"
+#include "cuda/InFlight.h"
 
 #include <deque>
 #include <optional>
@@ -18,10 +19,11 @@ class OnlineLaunches {
 public:
   using Kind = core::SequentialSelection::Kind;
 
-  /// `cuda` and `source` must outlive this object.
+  /// `cuda`, `source` and `inFlight` must outlive this object.
   OnlineLaunches(const Cuda &cuda, core::ArmSource &source, const core::TuneOptions &options, uint32_t ranks,
-                 select::TuneFile earlier)
-      : options(options), selection(source, options, {ranks, 1}, std::move(earlier)), callTimes(cuda) {}
+                 select::TuneFile earlier, const InFlight &inFlight)
+      : options(options), selection(source, options, {ranks, 1}, std::move(earlier)), callTimes(cuda),
+        inFlight(inFlight) {}
 
   /// Creates the events on the thread's current device.
   core::Outcome prepare();
@@ -48,13 +50,14 @@ private:
   struct Pending {
     uint64_t number;
     select::Call call;
-    bool isInPlace;
+    core::CallConditions conditions;
   };
   void collect();
 
   const core::TuneOptions options;
   core::SequentialSelection selection;
   CallTimes callTimes;
+  const InFlight &inFlight;
   std::deque<Pending> pending; ///< in the order of the calls
   uint64_t calls = 0;
   std::optional<uint64_t> timedCall;

@@ -31,7 +31,10 @@ Outcome Runner::prepare() {
   auto *word = static_cast<uint32_t *>(stopWord.get());
   *word = 0;
   published = word;
-  return createEvent(cuda).moveTo(lastCall);
+  if (Outcome outcome = createEvent(cuda).moveTo(lastCall); !outcome.ok())
+    return outcome;
+  calls.start(lastCall.get());
+  return {};
 }
 
 const GpuProgram *Runner::find(const core::LoadedProgram &program) const {
@@ -176,6 +179,8 @@ Outcome Runner::end(const Plan &plan, Stream stream, const Outcome &outcome) {
                                           : outcomeOf(cuda, cuda.record(lastCall.get(), stream), "recording an event");
   if (!noted.ok() && plan.capture == 0)
     markFailed(noted); // no later call could be ordered after this one
+  if (plan.capture == 0)
+    calls.note();
   return outcome.ok() ? noted : outcome;
 }
 

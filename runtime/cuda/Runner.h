@@ -7,6 +7,7 @@
 #pragma once
 
 #include "cuda/CallTimes.h"
+#include "cuda/InFlight.h"
 #include "cuda/PreparedLaunch.h"
 #include "cuda/Watchdog.h"
 #include "plan/CopyPlan.h"
@@ -23,7 +24,7 @@ class Runner {
 public:
   /// `mixesGraphs` is Options::mixesGraphs. `cuda` must outlive this object.
   Runner(const Cuda &cuda, uint32_t timeoutMs, bool mixesGraphs)
-      : cuda(cuda), timeoutMs(timeoutMs), mixesGraphs(mixesGraphs), memory(cuda),
+      : cuda(cuda), timeoutMs(timeoutMs), mixesGraphs(mixesGraphs), calls(cuda), memory(cuda),
         watchdog(std::chrono::milliseconds(timeoutMs)) {}
 
   /// Creates the streams, the event and the stop word, on the thread's current device.
@@ -32,6 +33,8 @@ public:
   const DeviceLimits &limits() const { return deviceLimits; }
   /// Returns the stream for work that belongs to no call.
   Stream stream() const { return ownStream.get(); }
+  /// Returns the calls of this runner, which can see those of other runners.
+  InFlight &inFlight() { return calls; }
 
   /// Returns the program, or null if it is not on the GPU.
   const GpuProgram *find(const core::LoadedProgram &program) const;
@@ -105,6 +108,7 @@ private:
   PinnedMemory stopWord;
   std::atomic<uint32_t *> published{nullptr}; ///< the stop word, for threads that stop kernels
   OwnEvent lastCall;                          ///< event after the last call; replays record it, too
+  InFlight calls;                             ///< declared after `lastCall`, which it queries
   /// The latest captures, with an event after the last call in each. CUDA does not report when a capture ends, so the
   /// runner drops the oldest captures. If `mostCaptures` captures begin during another capture, later calls of that
   /// capture are not ordered after its earlier calls.

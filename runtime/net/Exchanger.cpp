@@ -100,9 +100,9 @@ Outcome Exchanger::Parts::acceptAll(const Identity &own, Clock::time_point deadl
   return outcome;
 }
 
-Outcome Exchanger::start(ReadTimes readTimes) {
+Outcome Exchanger::start(ReadTimes readTimes, LookBack lookBack) {
   return guard([&] {
-    parts->station.start(std::move(readTimes));
+    parts->station.start(std::move(readTimes), std::move(lookBack));
     return Outcome{};
   });
 }
@@ -123,6 +123,15 @@ void Exchanger::hurry(uint64_t exchange) {
 
 Outcome Exchanger::error() const {
   return parts ? parts->station.mailbox.error() : Outcome{};
+}
+
+void Exchanger::beginComparison() {
+  if (parts->station.mailbox.beginComparison())
+    parts->station.compare();
+}
+
+std::optional<std::string> Exchanger::comparison() const {
+  return parts->station.mailbox.comparison();
 }
 
 void Exchanger::stop() {

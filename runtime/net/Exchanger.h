@@ -7,7 +7,7 @@
 //   if (rank == 0)
 //     endpoint = exchanger.listen(...); // the ranks get it through another channel
 //   exchanger.connect(endpoint, ...);
-//   exchanger.start(readTimes);
+//   exchanger.start(readTimes, lookBack);
 //   for each call: // as in select/Schedule.h
 //     while (exchanger.take(result))
 //       schedule.end(result);
@@ -22,13 +22,14 @@
 #pragma once
 
 #include "core/Result.h"
-#include "net/Endpoint.h"
-#include "select/Exchange.h"
+#include "net/Frame.h"
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace gc3::net {
@@ -44,6 +45,8 @@ public:
   /// Fills in the times of a message's calls, `message.call - message.count` to `message.call - 1`, that are known.
   /// Returns whether all are known. Runs on the exchanger's thread, also several times for a message.
   using ReadTimes = std::function<bool(select::Message &message)>;
+  /// Returns this rank's answer to the question for the first `asked` calls. Runs on the exchanger's thread.
+  using LookBack = std::function<Answer(uint64_t asked)>;
   using CheckInterruption = std::function<core::Outcome()>;
 
   explicit Exchanger(const Identity &identity);
@@ -63,7 +66,7 @@ public:
   core::Outcome connect(const Endpoint &hub, std::chrono::milliseconds timeout,
                         const CheckInterruption &checkInterruption);
   /// Starts the thread. It does nothing while no message waits for its times. gc3SystemError: there is no thread.
-  core::Outcome start(ReadTimes readTimes);
+  core::Outcome start(ReadTimes readTimes, LookBack lookBack);
 
   // The functions for the thread that makes the calls. Only takeWithin() waits.
 
@@ -82,6 +85,12 @@ public:
   /// text names the rank. Results of exchanges that ended before can still be taken. So only a call that needs another
   /// exchange fails. Ranks that have made all their calls may stop before others.
   core::Outcome error() const;
+  /// Begins to compare the choices of all ranks, because a call of this rank has stalled. Only the first call has an
+  /// effect. Does not wait.
+  void beginComparison();
+  /// Returns what the comparison has found: a sentence that names the ranks whose choices differ. Empty if no
+  /// difference is known, or a rank has left. No value while the comparison runs.
+  std::optional<std::string> comparison() const;
   /// Ends the thread and the connections. Results that rank 0 has computed reach the other ranks; waits at most a
   /// second for this. Messages that wait for times are not sent. Does nothing if the thread does not run.
   void stop();

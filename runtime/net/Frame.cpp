@@ -30,19 +30,24 @@ struct ResultImage {
   std::array<uint8_t, Message::mostTimes> flags;
 };
 static_assert(sizeof(ResultImage) == 96 && sizeof(Message) == 112, "no padding");
+static_assert(sizeof(Question) == 8 && sizeof(Answer) == 24, "no padding");
 static_assert(sizeof(Header) + sizeof(ResultImage) + mostTextBytes <= mostFrameBytes);
 
 /// The content of a frame, after room for the header.
 class Writer {
 public:
   void append(const Message &message) { append(&message, sizeof message); }
+  void append(const Question &question) { append(&question, sizeof question); }
+  void append(const Answer &answer) { append(&answer, sizeof answer); }
   void append(const Exchange &result) {
     const ResultImage image{result.call, result.lag, result.count, result.samples, result.flags};
     append(&image, sizeof image);
     append(result.error);
   }
   void append(const Failure &failure) { append(failure.text); }
+  void append(const Verdict &verdict) { append(verdict.difference); }
   void append(const Hurry &) {}
+  void append(const Compare &) {}
 
   std::vector<uint8_t> finish(size_t kind, uint64_t exchange) {
     const Header header{frameMagic, static_cast<uint16_t>(kind), static_cast<uint16_t>(used - sizeof(Header)),
@@ -98,6 +103,22 @@ bool readContent(Bytes bytes, Hurry &) {
   return bytes.empty();
 }
 
+bool readContent(Bytes bytes, Compare &) {
+  return bytes.empty();
+}
+
+bool readContent(Bytes bytes, Question &question) {
+  return extract(bytes, question) && bytes.empty();
+}
+
+bool readContent(Bytes bytes, Answer &answer) {
+  return extract(bytes, answer) && bytes.empty();
+}
+
+bool readContent(Bytes bytes, Verdict &verdict) {
+  return readText(bytes, verdict.difference);
+}
+
 /// Makes the content of the given type. Returns false if there is no such type.
 bool setKind(size_t kind, Frame &frame) {
   switch (kind) {
@@ -105,6 +126,10 @@ bool setKind(size_t kind, Frame &frame) {
   case 1: frame.content = Exchange{}; return true;
   case 2: frame.content = Failure{}; return true;
   case 3: frame.content = Hurry{}; return true;
+  case 4: frame.content = Compare{}; return true;
+  case 5: frame.content = Question{}; return true;
+  case 6: frame.content = Answer{}; return true;
+  case 7: frame.content = Verdict{}; return true;
   }
   return false;
 }

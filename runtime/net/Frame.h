@@ -23,10 +23,28 @@ struct Failure {
 /// that they do not know.
 struct Hurry {};
 
-/// What a rank sends after the greetings. Ranks send messages and hurries; rank 0 sends results, failures and hurries.
+/// A call of a rank has stalled. So rank 0 compares the choices of all ranks.
+struct Compare {};
+
+/// Rank 0 asks each rank for the number of its calls, and for the digest of the choices of its first `asked` calls.
+struct Question {
+  uint64_t asked = 0;
+};
+struct Answer {
+  uint64_t asked = 0;
+  uint64_t calls = 0;   ///< of the rank; 0: its log does not go back to the calls of the question
+  uint64_t choices = 0; ///< digest; 0 if the rank does not know it
+};
+/// The end of a comparison.
+struct Verdict {
+  std::string difference; ///< names the ranks whose choices differ; empty if none is known
+};
+
+/// What a rank sends after the greetings. Ranks send messages, hurries, wishes to compare and answers. Rank 0 sends
+/// results, failures, hurries, questions and verdicts.
 struct Frame {
-  uint64_t exchange = 0; ///< its number, from 0
-  std::variant<select::Message, select::Exchange, Failure, Hurry> content;
+  uint64_t exchange = 0; ///< its number, from 0; 0 in the frames of a comparison
+  std::variant<select::Message, select::Exchange, Failure, Hurry, Compare, Question, Answer, Verdict> content;
 };
 
 /// Limit on the texts of errors; writeFrame() cuts the rest off.

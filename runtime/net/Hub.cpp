@@ -29,9 +29,11 @@ std::optional<Frame> Hub::next() {
   std::vector<const select::Message *> messages;
   for (const select::Message &message : round.messages)
     messages.push_back(&message);
-  Frame frame{first++, select::evaluate(messages)};
+  select::Exchange result = select::evaluate(messages);
+  if (result.error.empty())
+    equal = result.call + 1;
   rounds.pop_front();
-  return frame;
+  return Frame{first++, std::move(result)};
 }
 
 /// Returns a failure if the first exchange waits for a rank that is lost.

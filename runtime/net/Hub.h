@@ -27,6 +27,10 @@ public:
   /// waits for a rank that is lost. Otherwise returns nothing.
   std::optional<Frame> next();
 
+  /// Returns a number of first calls whose choices are equal on all ranks, by the results so far.
+  uint64_t equalCalls() const { return equal; }
+  bool hasLost() const { return lost > 0; }
+
   static constexpr uint64_t mostAhead = 512;
 
 private:
@@ -41,6 +45,7 @@ private:
   std::vector<uint64_t> received;       ///< by rank: messages that have arrived
   std::vector<std::string> lossReasons; ///< by rank; empty: not lost
   uint32_t lost = 0;                    ///< ranks
+  uint64_t equal = 0;                   ///< see equalCalls()
   bool hasFailed = false;
 };
 

@@ -40,6 +40,26 @@ core::Outcome Mailbox::error() const {
   return firstError;
 }
 
+bool Mailbox::beginComparison() {
+  const std::lock_guard lock(mutex);
+  if (hasAsked || (verdict && !verdict->empty()))
+    return false;
+  hasAsked = true;
+  verdict.reset(); // it can be older than the choices of this rank
+  return true;
+}
+
+std::optional<std::string> Mailbox::comparison() const {
+  const std::lock_guard lock(mutex);
+  return verdict || firstError.ok() ? verdict : std::string();
+}
+
+void Mailbox::setVerdict(const std::string &difference) {
+  const std::lock_guard lock(mutex);
+  if (!verdict || verdict->empty())
+    verdict = difference;
+}
+
 uint64_t Mailbox::collect(std::deque<select::Message> &messages) {
   const std::lock_guard lock(mutex);
   messages.insert(messages.end(), begun.begin(), begun.end());

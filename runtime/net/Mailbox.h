@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
+#include <string>
 
 namespace gc3::net {
 
@@ -22,6 +24,9 @@ public:
   /// Returns false if a call has hurried this exchange before.
   bool hurry(uint64_t exchange);
   core::Outcome error() const;
+  /// Returns false if rank 0 need not be asked: a difference is known, or this rank has asked.
+  bool beginComparison();
+  std::optional<std::string> comparison() const;
   /// Returns how many exchanges have been hurried. Thread-safe.
   uint64_t hurriedExchanges() const;
 
@@ -31,6 +36,8 @@ public:
   uint64_t collect(std::deque<select::Message> &messages);
   /// Adds the result of the next exchange. Returns false if it is not the result of a message of this rank.
   bool addResult(uint64_t exchange, select::Exchange result);
+  /// Keeps the first difference.
+  void setVerdict(const std::string &difference);
   /// Keeps the first error.
   void fail(const std::string &text);
 
@@ -49,6 +56,8 @@ private:
   std::atomic<size_t> resultCount = 0; ///< results.size(), without the mutex
   uint64_t ended = 0;                  ///< exchanges
   uint64_t hurried = 0;                ///< exchanges
+  bool hasAsked = false;               ///< for a comparison
+  std::optional<std::string> verdict;
   core::Outcome firstError;
 };
 

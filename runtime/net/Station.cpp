@@ -26,7 +26,8 @@ void Station::add(uint32_t otherRank, Tcp::socket socket) {
       [this, otherRank](const std::string &reason) { handleEnd(otherRank, reason); }));
 }
 
-void Station::start(Outbox::ReadTimes readTimes) {
+void Station::start(Outbox::ReadTimes readTimes, LookBack ownLookBack) {
+  lookBack = std::move(ownLookBack);
   outbox.emplace(context, mailbox, std::move(readTimes),
                  [this](uint64_t exchange, const select::Message &message) { send(exchange, message); });
   for (const auto &link : links)
@@ -55,6 +56,23 @@ void Station::wake() {
   });
 }
 
+void Station::compare() {
+  asio::post(context, [this] {
+    if (isHub)
+      beginSearch();
+    else
+      links[0]->send(makeSendable({0, Compare{}}));
+  });
+}
+
+/// A search needs all ranks.
+void Station::beginSearch() {
+  search.begin(hub.equalCalls());
+  if (hub.hasLost())
+    search.stop();
+  publish();
+}
+
 void Station::send(uint64_t exchange, const select::Message &message) {
   if (isHub) {
     hub.add(0, exchange, message);
@@ -70,14 +88,35 @@ bool Station::handle(uint32_t otherRank, Frame &frame) {
     return true;
   if (std::holds_alternative<Hurry>(frame.content))
     return handleHurry(otherRank, frame.exchange);
-  if (isHub) {
-    const auto *message = std::get_if<select::Message>(&frame.content);
-    const bool isExpected = message && hub.add(otherRank, frame.exchange, *message);
-    publish();
-    return isExpected;
-  }
+  return isHub ? handleAtHub(otherRank, frame) : handleFromHub(frame);
+}
+
+bool Station::handleAtHub(uint32_t otherRank, const Frame &frame) {
+  if (std::holds_alternative<Compare>(frame.content))
+    return beginSearch(), true;
+  const auto *message = std::get_if<select::Message>(&frame.content);
+  const auto *answer = std::get_if<Answer>(&frame.content);
+  const bool isExpected =
+      (message && hub.add(otherRank, frame.exchange, *message)) || (answer && search.add(otherRank, *answer));
+  publish();
+  return isExpected;
+}
+
+/// Handles a frame that rank 0 has sent to all ranks, also on rank 0.
+bool Station::handleFromHub(Frame &frame) {
   if (const auto *failure = std::get_if<Failure>(&frame.content)) {
     fail(failure->text);
+    return true;
+  }
+  if (const auto *question = std::get_if<Question>(&frame.content)) {
+    const Answer answer = lookBack(question->asked);
+    if (isHub)
+      return search.add(0, answer);
+    links[0]->send(makeSendable({0, answer}));
+    return true;
+  }
+  if (const auto *verdict = std::get_if<Verdict>(&frame.content)) {
+    mailbox.setVerdict(verdict->difference);
     return true;
   }
   auto *result = std::get_if<select::Exchange>(&frame.content);
@@ -103,14 +142,13 @@ void Station::spreadHurry() {
   if (hurried <= spread || isFinishing)
     return;
   spread = hurried;
-  const Link::Sendable sendable = makeSendable({hurried - 1, Hurry{}});
-  for (const auto &link : links)
-    link->send(sendable);
+  sendToAll({hurried - 1, Hurry{}});
 }
 
 void Station::handleEnd(uint32_t otherRank, const std::string &reason) {
   if (isHub) {
     hub.lose(otherRank, reason);
+    search.stop();
     publish();
   } else {
     fail("online selection: rank 0 " + reason);
@@ -118,17 +156,22 @@ void Station::handleEnd(uint32_t otherRank, const std::string &reason) {
   stopIfFinished();
 }
 
-/// Sends what the hub has for all ranks, rank 0 included.
+/// Sends what the hub and the search have for all ranks, rank 0 included.
 void Station::publish() {
-  while (std::optional<Frame> frame = hub.next()) {
-    const Link::Sendable sendable = makeSendable(*frame);
-    for (const auto &link : links)
-      link->send(sendable);
-    if (auto *result = std::get_if<select::Exchange>(&frame->content))
-      mailbox.addResult(frame->exchange, std::move(*result));
-    else
-      fail(std::get<Failure>(frame->content).text);
+  const auto next = [this] {
+    std::optional<Frame> frame = hub.next();
+    return frame ? frame : search.next();
+  };
+  while (std::optional<Frame> frame = next()) {
+    sendToAll(*frame);
+    handleFromHub(*frame);
   }
+}
+
+void Station::sendToAll(const Frame &frame) {
+  const Link::Sendable sendable = makeSendable(frame);
+  for (const auto &link : links)
+    link->send(sendable);
 }
 
 void Station::fail(const std::string &text) {

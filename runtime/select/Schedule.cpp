@@ -56,9 +56,12 @@ void Schedule::end(Exchange result) {
   at(ended++).result = std::move(result);
 }
 
-Message Schedule::lookBack(uint64_t call) const {
-  assert(call < calls && calls - call <= log.size());
-  return {call, entryOf(call).choices, 0, 0, 0, {}, {}};
+std::optional<uint64_t> Schedule::lookBack(uint64_t count) const {
+  if (count == 0)
+    return 0;
+  if (count > calls || calls - count >= log.size())
+    return std::nullopt;
+  return entryOf(count - 1).choices;
 }
 
 /// Sets the delay, by the largest lag of all ranks.

@@ -30,6 +30,7 @@
 #include "select/Exchange.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,10 +86,10 @@ public:
   /// Takes the result of the first exchange that has not ended on this rank.
   void end(Exchange result);
 
-  /// Returns a message that has only the digest of all choices up to and including a call, which must be one of the
-  /// last `mostDelay` calls. If a call stalls because ranks have chosen different arms, evaluate() names these ranks:
-  /// the ranks exchange nextCall(), and then this message of the last call that all of them have in their logs.
-  Message lookBack(uint64_t call) const;
+  /// Returns the digest of the choices of the first `count` calls. Returns no value if the rank has not made them, or
+  /// if the last of them is older than the log. The log has the calls since the last exchange that has ended. If a call
+  /// stalls because ranks have chosen different arms, these digests show the first call that differs.
+  std::optional<uint64_t> lookBack(uint64_t count) const;
 
 private:
   struct Entry {

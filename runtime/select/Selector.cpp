@@ -75,11 +75,31 @@ Selector::Choice Selector::choose(uint32_t bucket) {
 }
 
 void Selector::add(uint32_t bucket, uint32_t number, float microseconds) {
+  note(bucket, number, microseconds);
+  endPending(bucket, number);
+  addSample(bucket, number, microseconds);
+}
+
+void Selector::adopt(Selector &chooser, uint32_t bucket, uint32_t number, float microseconds) {
+  chooser.note(bucket, number, std::numeric_limits<float>::quiet_NaN());
+  chooser.endPending(bucket, number);
+  --chooser.rows[bucket].calls;
+  --chooser.at(bucket, number).calls;
+  note(bucket, number, microseconds);
+  ++rows[bucket].calls;
+  ++at(bucket, number).calls;
+  addSample(bucket, number, microseconds);
+}
+
+/// The time of a call has arrived.
+void Selector::endPending(uint32_t bucket, uint32_t arm) {
+  uint32_t &waiting = pending[index(bucket, arm)];
+  waiting -= waiting != 0;
+}
+
+void Selector::addSample(uint32_t bucket, uint32_t number, float microseconds) {
   Row &row = rows[bucket];
   Arm &arm = at(bucket, number);
-  note(bucket, number, microseconds);
-  uint32_t &waiting = pending[index(bucket, number)];
-  waiting -= waiting != 0;
   if (!(microseconds > 0) || !std::isfinite(microseconds))
     return;
   budget.addCall(microseconds);

@@ -41,6 +41,9 @@ public:
   /// Adds the time of a call, in microseconds, for which choose() has returned `arm`. Times can arrive late. If the
   /// time is not known, pass NaN. O(arms).
   void add(uint32_t bucket, uint32_t arm, float microseconds);
+  /// Moves a call from `chooser`, whose choose() has returned `arm`, to this selector, and adds its time as add() does.
+  /// The call turned out to belong to this context. O(arms).
+  void adopt(Selector &chooser, uint32_t bucket, uint32_t arm, float microseconds);
 
   /// What the calls of an arm in a bucket have shown.
   struct Experience {
@@ -105,6 +108,8 @@ private:
   Arm &at(uint32_t bucket, uint32_t arm) { return states[index(bucket, arm)]; }
   const Arm &at(uint32_t bucket, uint32_t arm) const { return states[index(bucket, arm)]; }
   void note(uint32_t bucket, uint32_t arm, float microseconds);
+  void endPending(uint32_t bucket, uint32_t arm);
+  void addSample(uint32_t bucket, uint32_t arm, float microseconds);
   static float optimistic(const Row &row, const Arm &arm);
   static uint32_t samplesOfChange(const Row &row);
   static uint32_t repeatsOf(const Row &row);

@@ -117,6 +117,7 @@ TEST_F(OnlineComm, TheTimeLimitEndsAWait) {
   EXPECT_TRUE(outcome.text.find("GC3_TUNE: other ranks have made too few calls") != std::string::npos ||
               outcome.text.find("a kernel has not ended") != std::string::npos)
       << outcome.text; // both limits are the same
+  EXPECT_EQ(outcome.text.find("difference"), std::string::npos) << outcome.text;
   abortAll(world);
 }
 
@@ -217,6 +218,53 @@ TEST_F(OnlineComm, AHeldGpuDelaysNoOtherRank) {
     awaitThat([&] { return fake.isIdle(world.streams[rank]); });
 }
 
+/// Only rank 0 makes its calls while another communicator has calls in flight. All ranks learn this, and have other
+/// choices for such calls.
+TEST_F(OnlineComm, CallsBesideOthersHaveTheirOwnChoices) {
+  std::atomic<bool> isShared = false;
+  {
+    const Monitor::Lock lock;
+    fake.duration = [&](const cuda::Launch &launch) {
+      const bool isSecond = launch.kernel == FakeCuda::table().interpreter(core::ElementType::Float, Protocol::LL);
+      return isSecond == isShared ? 20.0 : 100.0;
+    };
+  }
+  CommWorld world(fake, nccl, allReduces(), online());
+  ASSERT_EQ(callAll(world, 60), ""); // loads the programs
+  const Trial wanted = world.trial(0, {.count = 5});
+  const Loopback::Buffers buffers(fake, wanted);
+  const cuda::Cuda &table = FakeCuda::table();
+  const cuda::Stream stream = fake.stream(0);
+  cuda::OwnEvent event;
+  ASSERT_TRUE(cuda::createEvent(table).moveTo(event).ok());
+  cuda::InFlight other(table);
+  other.start(event.get());
+  const auto makeCalls = [&](int calls, bool areBesideOthers) {
+    isShared = areBesideOthers;
+    for (int call = 0; call < calls; ++call)
+      for (size_t rank = 0; rank < rankCount; ++rank) {
+        HeldStream held(fake, stream, 0);
+        if (rank == 0 && areBesideOthers) {
+          ASSERT_EQ(table.record(event.get(), stream), 0);
+          other.note();
+        }
+        const core::Outcome outcome = callOne(world, rank, buffers);
+        ASSERT_TRUE(outcome.ok()) << outcome.text;
+        held.release();
+        ASSERT_TRUE(fake.isIdle(stream));
+      }
+    for (size_t rank = 0; rank < rankCount; ++rank) {
+      EXPECT_TRUE(fake.isIdle(world.streams[rank]));
+      EXPECT_EQ(world.ranks[rank]->online()->favourite(part(world, rank, buffers).kind), uint32_t(areBesideOthers));
+    }
+  };
+  makeCalls(170, true);
+  const uint64_t changes = world.ranks[1]->online()->counters().changes;
+  makeCalls(90, false);
+  EXPECT_EQ(world.ranks[1]->online()->counters().changes, changes) << "the choices alone are known";
+  table.destroyStream(stream);
+}
+
 /// Rank 0 alone has asked which program would run calls of integers, before the ranks refuse a program.
 TEST_F(OnlineComm, AProgramIsExcludedForLaterTypes) {
   CommWorld world(fake, nccl, allReduces(), online());
@@ -237,6 +285,89 @@ TEST_F(OnlineComm, AProgramIsExcludedForLaterTypes) {
     for (const CallGroup::Call &call : group)
       ASSERT_TRUE(call.outcome.ok()) << call.outcome.text;
   }
+}
+
+/// A fault makes rank 1 choose another program than the others.
+class FaultyChoice : public OnlineComm {
+protected:
+  static constexpr const char *difference =
+      "; first difference: online selection, call 60: the calls or choices of rank 1 differ from those of the other 2; "
+      "check that all ranks make the same calls, and their memory";
+
+  static cuda::Options withTimeLimit() {
+    cuda::Options options = online();
+    options.timeoutMs = 100;
+    return options;
+  }
+  /// Makes 60 calls, in which the ranks try and load both programs. Then makes calls in which rank 1 chooses the other
+  /// program, so no kernel of these calls can end.
+  void stall(CommWorld &world, int calls) {
+    ASSERT_EQ(callAll(world, 60), "");
+    world.ranks[1]->online()->exclude(0);
+    isStalling = true;
+    const Trial wanted = world.trial(0, {.count = 5});
+    buffers.emplace(fake, wanted);
+    for (int call = 0; call < calls; ++call) {
+      std::vector<CallGroup::Call> group;
+      for (size_t rank = 0; rank < rankCount; ++rank)
+        group.push_back(part(world, rank, *buffers));
+      CallGroup::run(group);
+      for (const CallGroup::Call &each : group)
+        ASSERT_TRUE(each.outcome.ok()) << each.outcome.text;
+    }
+  }
+
+  std::optional<Loopback::Buffers> buffers;
+  std::atomic<bool> isStalling = false;
+};
+
+/// Each rank's time limit ends its kernel. The error of each rank names the rank that differs.
+TEST_F(FaultyChoice, TheTimeoutNamesTheRank) {
+  {
+    CommWorld world(fake, nccl, allReduces(), withTimeLimit());
+    stall(world, 1);
+    for (const auto &rank : world.ranks) {
+      const std::string text = awaitStopReport(*rank);
+      EXPECT_TRUE(text.ends_with(difference)) << text;
+      EXPECT_EQ(rank->status().error.code, gc3Timeout);
+    }
+    abortAll(world);
+    buffers.reset();
+  }
+  EXPECT_EQ(nccl.leaks(), "");
+}
+
+/// Rank 1 is not to load a program that the others load.
+TEST_F(FaultyChoice, TheTimeoutOfLoadingNamesTheRank) {
+  CommWorld world(fake, nccl, allReduces(), withTimeLimit());
+  ASSERT_EQ(callAll(world, 1), "");
+  world.ranks[1]->online()->exclude(1);
+  EXPECT_NE(callAll(world, 60), "");
+  for (const auto &rank : world.ranks) {
+    awaitThat([&] {
+      return rank->status().error.text.find(" differ from those of the other 2; check that") != std::string::npos;
+    });
+    EXPECT_EQ(rank->status().error.code, gc3Timeout);
+  }
+  abortAll(world);
+}
+
+/// The thread of rank 2 that would answer waits for CUDA. The time limit must end the calls nevertheless.
+TEST_F(FaultyChoice, ARankThatDoesNotAnswerDoesNotHoldBackTheTimeout) {
+  std::atomic<bool> isReleased = false;
+  CommWorld world(fake, nccl, allReduces(), withTimeLimit());
+  fake.beforeCalls([&](int device, const std::string &name, uint64_t) {
+    if (device == 2 && name == "CUDA elapsed" && isStalling)
+      awaitThat([&] { return isReleased.load(); });
+  });
+  stall(world, 5); // the exchange of call 64 waits for the times of the stalled calls
+  for (size_t rank : {0, 1}) {
+    const std::string text = awaitStopReport(*world.ranks[rank]);
+    EXPECT_EQ(text.find("first difference"), std::string::npos) << text;
+    EXPECT_EQ(world.ranks[rank]->status().error.code, gc3Timeout);
+  }
+  isReleased = true;
+  abortAll(world);
 }
 
 /// The application finalizes a communicator while a call waits for other ranks. The call must not run.

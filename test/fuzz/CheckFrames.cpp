@@ -28,7 +28,11 @@ bool isInRange(const select::Exchange &result) {
 bool isInRange(const Failure &failure) {
   return !failure.text.empty() && failure.text.size() <= mostTextBytes;
 }
-bool isInRange(const Hurry &) {
+bool isInRange(const Verdict &verdict) {
+  return verdict.difference.size() <= mostTextBytes;
+}
+template <typename Content>
+bool isInRange(const Content &) {
   return true;
 }
 

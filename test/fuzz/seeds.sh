@@ -58,11 +58,13 @@ gc3-nccl-table 1
 broadcast 2 1 63 pat simple 64 0.5
 EOF
 
-# A greeting; a message without calls, a result with the text "rank", and a failure.
+# A greeting; a message without calls, a result with the text "rank", and a failure; a question, an answer, a verdict.
 zeros() { head -c "$1" /dev/zero; }
 add fuzz-read-frames greeting < <(printf 'gc3greet\2\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\2\0\0\0' && zeros 60)
 add fuzz-read-frames frames < <(printf 'gcf1\0\0\x70\0' && zeros 120 && printf 'gcf1\1\0\x64\0' && zeros 104 &&
   printf 'rankgcf1\2\0\4\0' && zeros 8 && printf 'lost')
+add fuzz-read-frames comparison < <(printf 'gcf1\4\0\0\0' && zeros 8 && printf 'gcf1\5\0\10\0' && zeros 16 &&
+  printf 'gcf1\6\0\30\0' && zeros 32 && printf 'gcf1\7\0\4\0' && zeros 8 && printf 'rank')
 
 # The first byte chooses the format: an identity, a message, the bytes of three ranks, environments.
 add fuzz-read-job identity < <(printf '\1gci1' && zeros 12 && printf 'host')

@@ -191,6 +191,52 @@ TEST(Exchanger, RanksStopAtAnyTime) {
   }
 }
 
+/// Returns what a rank's comparison has found.
+std::string awaitComparison(const Exchanger &exchanger) {
+  std::optional<std::string> found;
+  while (!(found = exchanger.comparison()))
+    std::this_thread::yield();
+  return *found;
+}
+
+/// Rank 1 chooses otherwise from call 22 on. One rank asks, but all ranks learn it.
+TEST(Exchanger, AComparisonNamesTheRankThatDiffers) {
+  for (uint32_t asking : {0, 1, 2}) {
+    Ranks ranks(3);
+    ranks.start([](uint32_t rank) { return [rank](Message &message) { return readAll(rank, message); }; },
+                [](uint32_t rank, uint64_t asked) {
+                  return Answer{asked, 30 + rank, rank == 1 && asked > 22 ? 7 : asked};
+                });
+    for (uint64_t exchange : {0, 1})
+      for (uint32_t rank : {0, 1, 2})
+        ranks[rank].begin(makeMessage(exchange));
+    for (uint64_t exchange : {0, 1})
+      expectSamples(takeNext(ranks[0]), exchange);
+    EXPECT_FALSE(ranks[asking].comparison());
+    ranks[asking].beginComparison();
+    for (uint32_t rank : {0, 1, 2})
+      EXPECT_EQ(awaitComparison(ranks[rank]),
+                "online selection, call 22: the calls or choices of rank 1 differ from those of the other 2; check "
+                "that all ranks make the same calls, and their memory");
+    ranks[asking].beginComparison(); // no effect
+    EXPECT_TRUE(ranks[asking].comparison());
+  }
+}
+
+/// Without the answers of all ranks, no difference is known.
+TEST(Exchanger, ARankThatLeavesEndsAComparison) {
+  for (uint32_t leaving : {0, 2}) {
+    Ranks ranks(3);
+    ranks.start([](uint32_t) { return [](Message &) { return true; }; },
+                [](uint32_t rank, uint64_t asked) {
+                  return Answer{asked, 5, asked * rank};
+                });
+    ranks.remove(leaving);
+    ranks[1].beginComparison();
+    EXPECT_EQ(awaitComparison(ranks[1]), "");
+  }
+}
+
 TEST(Exchanger, AnExchangerCanEndBeforeItStarts) {
   Exchanger unused({0, 2, 1});
   unused.stop();

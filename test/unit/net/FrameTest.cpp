@@ -27,7 +27,12 @@ std::vector<Frame> makeFrames() {
           {8, sampleResult},
           {9, Exchange{0, 0, 0, {}, {}, ""}},
           {10, Failure{"rank 2 has left"}},
-          {11, Hurry{}}};
+          {11, Hurry{}},
+          {0, Compare{}},
+          {0, Question{40}},
+          {0, Answer{40, 43, 9}},
+          {0, Verdict{"rank 1 differs"}},
+          {0, Verdict{}}};
 }
 
 State stateOf(const std::vector<uint8_t> &bytes) {
@@ -36,7 +41,10 @@ State stateOf(const std::vector<uint8_t> &bytes) {
 
 TEST(Frame, WhatIsWrittenIsRead) {
   const ReadFrame first = readFrame(writeFrame({7, sampleMessage})), second = readFrame(writeFrame({8, sampleResult})),
-                  third = readFrame(writeFrame({9, Failure{"rank 2 has left"}}));
+                  third = readFrame(writeFrame({9, Failure{"rank 2 has left"}})),
+                  fourth = readFrame(writeFrame({0, Answer{40, 43, 9}})),
+                  fifth = readFrame(writeFrame({0, Question{40}})),
+                  sixth = readFrame(writeFrame({0, Verdict{"rank 1 differs"}}));
   ASSERT_TRUE(first.state == State::Whole && second.state == State::Whole && third.state == State::Whole);
   EXPECT_EQ(first.bytes, headerBytes + 112);
   EXPECT_EQ(first.frame.exchange, 7U);
@@ -47,11 +55,16 @@ TEST(Frame, WhatIsWrittenIsRead) {
   EXPECT_EQ(std::tie(read.call, read.lag, read.count, read.flags, read.error),
             std::tie(sampleResult.call, sampleResult.lag, sampleResult.count, sampleResult.flags, sampleResult.error));
   EXPECT_EQ(std::get<Failure>(third.frame.content).text, "rank 2 has left");
+  const auto &answer = std::get<Answer>(fourth.frame.content);
+  EXPECT_EQ(std::tie(answer.asked, answer.calls, answer.choices), std::tuple(40U, 43U, 9U));
+  EXPECT_EQ(std::get<Question>(fifth.frame.content).asked, 40U);
+  EXPECT_EQ(std::get<Verdict>(sixth.frame.content).difference, "rank 1 differs");
 }
 
 TEST(Frame, LongTextsAreCut) {
   const std::string text(5000, 'x');
-  for (const Frame &frame : {Frame{1, Exchange{0, 0, 0, {}, {}, text}}, Frame{1, Failure{text}}}) {
+  for (const Frame &frame :
+       {Frame{1, Exchange{0, 0, 0, {}, {}, text}}, Frame{1, Failure{text}}, Frame{1, Verdict{text}}}) {
     const std::vector<uint8_t> bytes = writeFrame(frame);
     EXPECT_LE(bytes.size(), mostFrameBytes);
     EXPECT_EQ(stateOf(bytes), State::Whole);
@@ -87,6 +100,15 @@ TEST(Frame, DamageIsFound) {
   EXPECT_EQ(stateOf(change(received, sizePlace, 95)), State::Damaged);
   EXPECT_EQ(stateOf(change(received, sizePlace + 1, 3)), State::Damaged); // a text that is too long
   EXPECT_EQ(stateOf(change(failed, sizePlace, 0)), State::Damaged);
+  const std::vector<uint8_t> asked = writeFrame({0, Question{}}), answered = writeFrame({0, Answer{}}),
+                             compared = writeFrame({0, Compare{}}), decided = writeFrame({0, Verdict{}});
+  EXPECT_EQ(stateOf(change(asked, sizePlace, 7)), State::Damaged);
+  EXPECT_EQ(stateOf(change(asked, sizePlace, 9)), State::Damaged);
+  EXPECT_EQ(stateOf(change(answered, sizePlace, 23)), State::Damaged);
+  EXPECT_EQ(stateOf(change(answered, sizePlace, 25)), State::Damaged);
+  EXPECT_EQ(stateOf(change(compared, sizePlace, 1)), State::Damaged);
+  EXPECT_EQ(stateOf(change(decided, sizePlace + 1, 3)), State::Damaged);
+  EXPECT_EQ(stateOf(change(decided, kindPlace, 8)), State::Damaged);
 }
 
 TEST(Frame, ChangedBytesAreDamagedOrInRange) {

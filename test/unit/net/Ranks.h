@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <future>
 #include <memory>
 #include <thread>
@@ -49,15 +50,16 @@ public:
   void remove(size_t rank) { exchangers[rank].reset(); }
 
   /// Connects all ranks, and starts them. `makeReadTimes(rank)` returns what the rank's thread calls.
+  /// `lookBack(rank, asked)` returns the rank's answer to a question.
   template <typename MakeReadTimes>
-  void start(MakeReadTimes makeReadTimes) {
+  void start(MakeReadTimes makeReadTimes, std::function<Answer(uint32_t rank, uint64_t asked)> lookBack = {}) {
     std::vector<std::future<core::Outcome>> outcomes;
     for (const auto &exchanger : exchangers)
       outcomes.push_back(std::async(std::launch::async, [&] { return exchanger->connect(endpoint, longTime, {}); }));
     for (uint32_t rank = 0; rank < size(); ++rank) {
       const core::Outcome connected = outcomes[rank].get();
       EXPECT_TRUE(connected.ok()) << connected.text;
-      EXPECT_TRUE(exchangers[rank]->start(makeReadTimes(rank)).ok());
+      EXPECT_TRUE(exchangers[rank]->start(makeReadTimes(rank), std::bind_front(lookBack, rank)).ok());
     }
   }
   void start() {

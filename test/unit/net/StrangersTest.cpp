@@ -270,7 +270,7 @@ TEST(Strangers, DamagedMessagesAreErrorsOfTheirRank) {
     Ranks ranks(2);
     std::thread other([&] { sendAs(1, ranks.endpoint, bytes); });
     EXPECT_TRUE(connectFor(ranks[0], {}, longTime).ok());
-    EXPECT_TRUE(ranks[0].start([](select::Message &) { return true; }).ok());
+    EXPECT_TRUE(ranks[0].start([](select::Message &) { return true; }, {}).ok());
     ranks[0].begin(makeMessage(0));
     select::Exchange result;
     EXPECT_FALSE(ranks[0].takeWithin(longTime, result));
@@ -295,7 +295,7 @@ std::string errorAfter(const std::vector<uint8_t> &bytes) {
   EXPECT_TRUE(runUntil(context, [&] { return reception.isComplete(); }, Clock::now() + longTime, {}).ok());
   EXPECT_TRUE(rank1.get().ok());
   exchanger.begin(makeMessage(0));
-  EXPECT_TRUE(exchanger.start([](select::Message &) { return true; }).ok());
+  EXPECT_TRUE(exchanger.start([](select::Message &) { return true; }, {}).ok());
   asio::write(*connected, asio::buffer(bytes));
   connected->shutdown(Tcp::socket::shutdown_send);
   select::Exchange result;

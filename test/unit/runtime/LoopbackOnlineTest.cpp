@@ -111,6 +111,106 @@ TEST_F(LoopbackOnline, ProgramsThatCannotBeLoadedAreExcluded) {
   EXPECT_EQ(watched.world->tuneCounters().explored, 2U) << "one call for each program that can't be loaded";
 }
 
+/// Work on a stream that ends when the test says so. An event follows.
+class HeldWork {
+public:
+  explicit HeldWork(FakeCuda &fake) : fake(fake), stream(fake.stream(0)) {
+    fake.enqueue(stream, [this] { return [this] { return isReleased; }; });
+  }
+  ~HeldWork() { end(); }
+  HeldWork(const HeldWork &) = delete;
+  HeldWork &operator=(const HeldWork &) = delete;
+  void end() {
+    if (!std::exchange(isReleased, true)) {
+      EXPECT_TRUE(fake.isIdle(stream));
+      FakeCuda::table().destroyStream(stream);
+    }
+  }
+  cuda::Stream on() const { return stream; }
+
+private:
+  FakeCuda &fake;
+  bool isReleased = false;
+  const cuda::Stream stream;
+};
+
+TEST_F(LoopbackOnline, TrafficIsThatOfOtherCommunicators) {
+  const cuda::Cuda &table = FakeCuda::table();
+  cuda::OwnEvent events[3];
+  for (cuda::OwnEvent &event : events)
+    ASSERT_TRUE(cuda::createEvent(table).moveTo(event).ok());
+  cuda::InFlight first(table), second(table);
+  first.start(events[0].get()), second.start(events[1].get());
+  EXPECT_FALSE(first.areOthers());
+  {
+    HeldWork work(fake);
+    const auto note = [&](cuda::InFlight &calls, const cuda::OwnEvent &event) {
+      ASSERT_EQ(table.record(event.get(), work.on()), 0);
+      calls.note();
+    };
+    note(second, events[1]);
+    EXPECT_TRUE(first.areOthers());
+    EXPECT_FALSE(second.areOthers());
+    first.setCommunicator(7);
+    EXPECT_TRUE(first.areOthers());
+    second.setCommunicator(7);
+    EXPECT_FALSE(first.areOthers()) << "they are ranks of one communicator";
+    {
+      cuda::InFlight third(table);
+      third.start(events[2].get());
+      note(third, events[2]);
+      EXPECT_TRUE(first.areOthers());
+      EXPECT_TRUE(second.areOthers());
+    }
+    EXPECT_FALSE(first.areOthers()) << "the third communicator has ended";
+    second.setCommunicator(8);
+    EXPECT_TRUE(first.areOthers());
+  }
+  EXPECT_FALSE(first.areOthers());
+}
+
+/// Beside calls of another world, another program is the fastest. The change of traffic changes no choice again.
+TEST_F(LoopbackOnline, CallsBesideOthersHaveTheirOwnChoices) {
+  Loopback world(allReduces(), online()), other(allReduces());
+  const Trial trial = other.trial({.count = 7});
+  const Loopback::Buffers buffers(fake, trial);
+  const auto callBesideOthers = [&](int calls) {
+    HeldWork work(fake);
+    EXPECT_TRUE(other.world->call(requestsOf(buffers), work.on()).ok());
+    microseconds = {100, 60, 20};
+    EXPECT_EQ(call(world, calls), "");
+    EXPECT_EQ(selected(world), "ll128");
+  };
+  const auto callAlone = [&](int calls) {
+    microseconds = {100, 20, 60};
+    EXPECT_EQ(call(world, calls), "");
+    EXPECT_EQ(selected(world), "ll");
+  };
+  callAlone(100);
+  callBesideOthers(100);
+  const uint64_t changes = world.world->tuneCounters().changes;
+  for (int round = 0; round < 3; ++round) {
+    callAlone(9);
+    callBesideOthers(9);
+  }
+  EXPECT_EQ(world.world->tuneCounters().changes, changes);
+}
+
+/// The first choices expect calls that are not in place. Their times count as times of calls in place nevertheless.
+TEST_F(LoopbackOnline, TimesBelongToTheCallsOwnPlace) {
+  Loopback world(allReduces(), online());
+  const Trial trial = world.trial({.count = 7, .inPlace = true});
+  for (int number = 0; number < 4; ++number) {
+    const Loopback::Buffers buffers(fake, trial);
+    ASSERT_TRUE(world.world->call(requestsOf(buffers), nullptr).ok());
+    ASSERT_TRUE(fake.isIdle(nullptr));
+  }
+  const select::TuneFile learned = world.world->learned();
+  EXPECT_FALSE(learned.rows.empty());
+  for (const select::TuneRow &row : learned.rows)
+    EXPECT_TRUE(learned.contexts[row.context].inPlace);
+}
+
 /// Frozen choices are the fixed ones, and no call is measured.
 TEST_F(LoopbackOnline, FrozenChoices) {
   cuda::Options options = online();

@@ -160,26 +160,33 @@ TEST(Schedule, CallsHaveTheirFlags) {
   EXPECT_EQ(values, (std::vector<uint32_t>{0, 1, 3, 1, 0, 4}));
 }
 
-TEST(Schedule, LookingBackNamesTheRankThatChoseAnotherArm) {
-  std::vector<Schedule> ranks(3, Schedule(streamTerms));
-  for (uint32_t i = 0; i < 60; ++i)
-    for (uint32_t r = 0; r < 3; ++r)
-      if (i < 40 + 10 * r) { // ranks have enqueued different numbers of calls when a call stalls
-        const uint32_t arm = r == 1 && i == 30 ? 2 : 0;
-        if (ranks[r].record({0, 0, arm}))
-          ranks[r].begin(0);
-      }
-  for (uint64_t call : {29, 39}) {
-    std::vector<Message> messages;
-    for (const Schedule &rank : ranks)
-      messages.push_back(rank.lookBack(call));
-    const Message *pointers[] = {&messages[0], &messages[1], &messages[2]};
-    EXPECT_EQ(evaluate(pointers).error,
-              call == 29
-                  ? ""
-                  : "online selection, call 39: the calls or choices of rank 1 differ from those of the other 2; "
-                    "check that all ranks make the same calls, and their memory");
+/// Ranks have enqueued different numbers of calls when a call stalls.
+TEST(Schedule, LookingBackShowsTheFirstCallThatDiffers) {
+  Schedule first(streamTerms), second(streamTerms);
+  for (uint32_t i = 0; i < 60; ++i) {
+    if (first.record({0, 0, i == 30 ? 2U : 0U}))
+      first.begin(0);
+    if (i < 40 && second.record({0, 0, 0}))
+      second.begin(0);
   }
+  for (uint64_t count = 0; count <= 40; ++count)
+    EXPECT_EQ(first.lookBack(count) == second.lookBack(count), count <= 30) << count;
+  EXPECT_TRUE(first.lookBack(60));
+  EXPECT_FALSE(second.lookBack(41));
+}
+
+/// A rank is at most `mostDelay` calls ahead of the first exchange that has not ended. Its log goes back to the
+/// exchange before that.
+TEST(Schedule, LookingBackReachesTheLastExchangeThatHasEnded) {
+  Log log({4, 8, 8});
+  while (log.schedule.nextCall() < 100)
+    log.makeCall(8, 8);
+  const uint64_t ended = log.sent.front().call - 4;
+  EXPECT_LE(ended + 8, 100U);
+  for (uint64_t count = ended + 1; count <= 100; ++count)
+    EXPECT_TRUE(log.schedule.lookBack(count)) << count;
+  EXPECT_EQ(*log.schedule.lookBack(ended + 1), log.begun[ended / 4].choices);
+  EXPECT_FALSE(log.schedule.lookBack(88));
 }
 
 TEST(Schedule, AnErrorBelongsToItsExchange) {

@@ -295,3 +295,22 @@ TEST(Selector, TheDigestShowsEachDifference) {
   first.add(0, 0, 5), second.add(0, 0, 5.000001F);
   EXPECT_NE(first.digest(), second.digest());
 }
+
+/// A call of one context turns out to belong to another one.
+TEST(Selector, ACallMovesToAnotherSelector) {
+  Budget budget(0.02);
+  const Arms arms{1, 2, {10, 20}, {0}};
+  Selector chooser(arms, budget), owner(arms, budget);
+  const uint32_t arm = chooser.choose(0).arm;
+  EXPECT_EQ(chooser.experience(0, arm).calls, 1U);
+  owner.adopt(chooser, 0, arm, 12);
+  EXPECT_EQ(chooser.experience(0, arm).calls, 0U);
+  EXPECT_EQ(chooser.experience(0, arm).median, 0);
+  EXPECT_EQ(owner.experience(0, arm).calls, 1U);
+  EXPECT_NEAR(owner.experience(0, arm).median, 12, 1e-4);
+  EXPECT_EQ(budget.timeOfCalls(), 12);
+  chooser.choose(0);
+  owner.adopt(chooser, 0, arm, std::numeric_limits<float>::quiet_NaN());
+  EXPECT_EQ(owner.experience(0, arm).calls, 2U);
+  EXPECT_NE(owner.digest(), chooser.digest());
+}
