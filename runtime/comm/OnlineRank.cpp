@@ -32,7 +32,7 @@ core::TuneOptions optionsOf(core::TuneOptions options, uint32_t rank) {
 OnlineRank::OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms,
                        std::unique_ptr<net::Exchanger> connected)
     : options(optionsOf(terms.options, terms.rank)), rank(terms.rank),
-      selection(table, options, terms.shape, std::move(terms.earlier)), cuda(cuda), callTimes(cuda),
+      selection(table, options, terms.shape, std::move(terms.earlier), table.shapes()), cuda(cuda), callTimes(cuda),
       exchanger(std::move(connected)) {}
 
 OnlineRank::~OnlineRank() {
@@ -78,18 +78,18 @@ core::Result<bool> OnlineRank::mustWait() {
   return false;
 }
 
-uint32_t OnlineRank::choose(const Kind &kind, const core::Request &request) {
+core::Arm OnlineRank::choose(const Kind &kind, const core::Request &request) {
   std::lock_guard lock(mutex);
   const select::Call call = selection.choose(kind);
   if (!exchanger)
-    return selection.programOf(call);
+    return selection.armOf(call);
   const uint64_t number = schedule.nextCall();
   timedCall = call.isTimed ? std::optional(number) : std::nullopt;
   flags[number % flags.size()] = static_cast<uint8_t>((core::isInPlace(request, rank) ? inPlaceFlag : 0) |
                                                       (needsAllRanks(request) ? 0 : select::longestFlag));
   if (schedule.record(call))
     beginExchange();
-  return selection.programOf(call);
+  return selection.armOf(call);
 }
 
 void OnlineRank::beginExchange() {
@@ -116,7 +116,7 @@ bool OnlineRank::readTimes(select::Message &message) {
   return true;
 }
 
-uint32_t OnlineRank::favourite(const Kind &kind) {
+core::Arm OnlineRank::favourite(const Kind &kind) {
   std::lock_guard lock(mutex);
   return selection.favourite(kind);
 }

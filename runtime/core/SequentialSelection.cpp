@@ -39,7 +39,7 @@ select::Call SequentialSelection::choose(const Kind &kind) {
     call.arm = decision.arm, repeats = decision.repeats;
   } else {
     --repeats;
-    call.arm = selection.favouriteArm(kind, row.place);
+    call.arm = selection.favouriteIndex(kind, row.place);
   }
   return call;
 }
@@ -50,7 +50,7 @@ void SequentialSelection::add(const select::Call &call, float microseconds, bool
   selection.add({{family, call.bucket}, place, call.arm, 0, 0}, microseconds);
 }
 
-uint32_t SequentialSelection::favourite(const Kind &kind) const {
+Arm SequentialSelection::favourite(const Kind &kind) const {
   const auto row = rows.find({kind.family, kind.bucket});
   return selection.favourite(kind, row == rows.end() ? CallPlace::Apart : row->second.place);
 }

@@ -25,6 +25,12 @@ uint64_t sharedTileBytes(uint64_t ranks) {
 }
 } // namespace
 
+LayoutOptions PreparedCall::sharingLayout(LayoutOptions options, uint32_t ranks) {
+  if (options.slotBytes == 0)
+    options.slotBytes = sharedTileBytes(ranks);
+  return options;
+}
+
 Result<std::unique_ptr<PreparedCall>> PreparedCall::prepare(const LoadedProgram &loaded, const Request &request,
                                                             const LayoutOptions &options, uint64_t sharingFrom) {
   std::unique_ptr<PreparedCall> made(new PreparedCall(loaded));
@@ -42,10 +48,9 @@ Outcome PreparedCall::build(const Request &request, const LayoutOptions &options
   const auto type = static_cast<ElementType>(request.type);
   uint64_t count = request.count;
   LayoutOptions chosen = options;
-  worthSharing = (loaded.asWritten->any() || loaded.inPlace->any()) &&
-                 callBytes(program, count, elementSize(type)).value_or(0) >= sharingFrom;
-  if (worthSharing && chosen.slotBytes == 0)
-    chosen.slotBytes = sharedTileBytes(program.ranks());
+  worthSharing = isWorthSharing(loaded, callBytes(program, count, elementSize(type)).value_or(0), sharingFrom);
+  if (worthSharing)
+    chosen = sharingLayout(chosen, program.ranks());
   if (std::string problem = layout.compute(program, count, elementSize(type), chosen); !problem.empty())
     return {gc3InvalidArgument, problem};
   if (Padding::needed(program, count)) {

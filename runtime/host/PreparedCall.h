@@ -27,6 +27,13 @@ public:
   /// have been fetched costs more than copying them.
   static constexpr uint64_t bytesWorthSharing = 4096;
 
+  /// Returns whether messages of calls can skip their slots. `bytes` are those of a rank.
+  static bool isWorthSharing(const core::LoadedProgram &loaded, uint64_t bytes, uint64_t sharingFrom) {
+    return (loaded.asWritten->any() || loaded.inPlace->any()) && bytes >= sharingFrom;
+  }
+  /// Returns the options of calls whose messages can skip their slots: their slots have another size by default.
+  static core::LayoutOptions sharingLayout(core::LayoutOptions options, uint32_t ranks);
+
   /// Prepares calls like `request`, with the layout of `options`. Messages can skip their slots if a rank has
   /// `sharingFrom` bytes or more. Returns gc3InvalidArgument or gc3SystemError.
   static core::Result<std::unique_ptr<PreparedCall>> prepare(const core::LoadedProgram &loaded,
@@ -80,6 +87,7 @@ public:
 
   uint32_t ranks() const { return program.ranks(); }
   const core::LoadedProgram &loadedProgram() const { return loaded; }
+  int8_t tile() const { return layout.options.tile; }
   /// Returns the sum over all ranks of the bytes of the rank's input or output, whichever is larger.
   uint64_t dataBytes() const;
   /// Returns the bytes of memory that this object keeps.

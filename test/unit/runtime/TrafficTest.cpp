@@ -46,7 +46,7 @@ TEST(Traffic, HasItsOwnChoices) {
   const core::Request request{core::CallKind::Standard, "allreduce", nullptr, nullptr, 1000, gc3Float32, gc3Sum, -1};
   uint64_t slow = 0;
   for (uint64_t number = 1; number < 10 * phase; ++number) {
-    times.programs.push_back(api::OnlineCalls::programOf(online.decide(number, request, times)));
+    times.programs.push_back(api::OnlineCalls::armOf(online.decide(number, request, times)).program);
     if (number > 2 * phase)
       slow += (times.programs[number] == 1) != isShared(number);
   }
