@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares online selection with fixed programs on the host executor. The bundle has programs of one AllReduce whose
 // `sizes` are wrong. For each size, times every program alone, the best of them as a fixed choice, the bundle's own
-// choice, and online selection after 100 calls. The variants take turns, so that noise hits all of them.
+// choice, and online selection after 100 calls, without and with the shapes of programs. The variants take turns, so
+// that noise hits all of them.
 #include "Processors.h"
 
 #include "gc3.h"
@@ -93,6 +94,23 @@ struct Variant {
   }
 };
 
+/// The ratios of two variants' times at all sizes.
+class Ratios {
+public:
+  /// Returns the ratio.
+  double add(double ratio) {
+    worst = std::max(worst, ratio), logs += std::log(ratio), ++sizes;
+    return ratio;
+  }
+  void print(const char *name) const {
+    std::printf("%s: geometric mean %.3f, worst %.3f\n", name, std::exp(logs / sizes), worst);
+  }
+
+private:
+  double worst = 0, logs = 0;
+  int sizes = 0;
+};
+
 } // namespace
 
 /// usage: host_tune BUNDLE RANKS MINBYTES MAXBYTES ROUNDS
@@ -123,12 +141,13 @@ int main(int argc, char **argv) {
   variants.push_back({"sizes", std::make_unique<Ranks>(bundle, ranks, config)});
   config.tune = gc3TuneOnline;
   variants.push_back({"online", std::make_unique<Ranks>(bundle, ranks, config)});
+  config.tune = gc3TuneOnlineShapes;
+  variants.push_back({"shapes", std::make_unique<Ranks>(bundle, ranks, config)});
   std::printf("%10s", "bytes");
   for (const Variant &variant : variants)
     std::printf(" %9s", variant.name.c_str());
-  std::printf("  online/best program  online/fixed best\n");
-  double worst = 0, logs = 0;
-  int sizes = 0;
+  std::printf("  online/best program  online/fixed best  shapes/online\n");
+  Ratios toFixedBest, ofShapes;
   for (size_t bytes = std::strtoull(argv[3], nullptr, 0); bytes <= std::strtoull(argv[4], nullptr, 0); bytes *= 4) {
     std::vector<std::vector<float>> buffers(static_cast<size_t>(ranks), std::vector<float>(bytes / sizeof(float)));
     const int calls = static_cast<int>(std::clamp<size_t>((size_t{4} << 20) / bytes, 4, 400));
@@ -138,7 +157,9 @@ int main(int argc, char **argv) {
     };
     const auto only = static_cast<size_t>(programs);
     round(0, variants.size(), 2); // prepares
-    variants.back().ranks->time(bytes, 100, buffers);
+    Variant &online = variants[static_cast<size_t>(programs) + 2], &shapes = variants.back();
+    for (const Variant *each : {&online, &shapes})
+      each->ranks->time(bytes, 100, buffers);
     for (Variant &variant : variants)
       variant.times.clear();
     for (int i = 0; i < rounds; ++i)
@@ -158,13 +179,13 @@ int main(int argc, char **argv) {
     std::printf("%10zu", bytes);
     for (Variant &variant : variants)
       std::printf(" %9.2f", variant.median());
-    const double toProgram = variants.back().median() / variants[static_cast<size_t>(best)].median();
-    const double toFixed = variants.back().median() / variants[only].median();
-    std::printf("  %19.3f  %17.3f\n", toProgram, toFixed);
+    const double toProgram = online.median() / variants[static_cast<size_t>(best)].median();
+    const double toFixed = toFixedBest.add(online.median() / variants[only].median());
+    std::printf("  %19.3f  %17.3f  %13.3f\n", toProgram, toFixed, ofShapes.add(shapes.median() / online.median()));
     std::fflush(stdout);
-    worst = std::max(worst, toFixed), logs += std::log(toFixed), ++sizes;
   }
-  std::printf("online / fixed best: geometric mean %.3f, worst %.3f\n", std::exp(logs / sizes), worst);
+  toFixedBest.print("online / fixed best");
+  ofShapes.print("shapes / online");
   variants.clear();
   gc3BundleFree(bundle);
 }

@@ -72,7 +72,7 @@ public:
       request.recv = buffers + (2 * i + 1) * apart;
     }
     cuda::Runner::Plan plan;
-    check(runner.plan(*program, requests, false, plan));
+    check(runner.plan(*program, {}, requests, 0, plan));
   }
 
 private:

@@ -439,7 +439,7 @@ core::Result<Entered> HostBackend::begin(uint64_t number) {
   const OnlineCalls::Decision *decision = online ? online->decision(number) : nullptr;
   if (!decision)
     return table.begin(requests, number, entered);
-  core::Result<Entered> begun = table.begin(requests, number, entered, OnlineCalls::programOf(*decision));
+  core::Result<Entered> begun = table.begin(requests, number, entered, OnlineCalls::armOf(*decision));
   if (begun.ok() && begun->call)
     online->note(*decision, begun->call);
   return begun;

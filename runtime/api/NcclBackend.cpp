@@ -108,7 +108,7 @@ Result<const char *> NcclBackend::select(const Request &request) {
   Result<uint32_t> program = communicator->programs()->choose(request);
   if (const std::shared_ptr<comm::OnlineRank> online = communicator->online())
     if (const comm::OnlineRank::Kind kind = online->find(request); kind.family)
-      program = online->favourite(kind);
+      program = online->favourite(kind).program;
   if (!program.ok())
     return program.outcome();
   Outcome refusal;

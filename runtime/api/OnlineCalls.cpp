@@ -47,7 +47,7 @@ const OnlineCalls::Decision &OnlineCalls::decide(uint64_t number, const Request 
   return slot.decision;
 }
 
-/// If memory runs out, the program of the call is fixed. Ranks may then repeat it without asking for a decision.
+/// If memory runs out, the arm of the call is fixed. Ranks may then repeat it without asking for a decision.
 void OnlineCalls::makeDecision(uint64_t number, const Request &request, const Reader &reader) {
   Slot &slot = slots[number % 2];
   Decision decision;
@@ -87,7 +87,7 @@ void OnlineCalls::addTime(const Decision &decision, const TimedCall &timed) {
   selection.add(decision.choice, timed.microseconds, site.kind(), site.place);
 }
 
-/// Returns the site of a request. Returns null if its program is fixed, or if the call is an error.
+/// Returns the site of a request. Returns null if its arm is fixed, or if the call is an error.
 OnlineCalls::Site *OnlineCalls::findSite(const Request &request, const Site *inUse) {
   for (size_t i = 0; i < sites.size(); ++i) {
     const size_t at = (lastSite + i) % sites.size();
@@ -109,7 +109,7 @@ OnlineCalls::Site *OnlineCalls::makeSite(const Request &request, const Site *inU
     return nullptr; // the call reports the error
   Site made{std::string(request.name), request, {*kind, *selection.find(request, core::Traffic::Shared)}, {}, 0};
   if (kind->family) {
-    made.calls.resize(kind->family->programs.size());
+    made.calls.resize(kind->family->arms.size());
     made.place = selection.usualPlace(*kind);
   }
   if (sites.size() < mostSites) {
@@ -141,7 +141,7 @@ core::Result<const char *> OnlineCalls::select(const Request &request) {
   if (!kind.ok())
     return kind.outcome();
   if (kind->family)
-    return selection.nameOf(selection.favourite(*kind, core::CallPlace::Apart));
+    return selection.nameOf(selection.favourite(*kind, core::CallPlace::Apart).program);
   const core::Result<const core::LoadedProgram *> fixed = table.select(request);
   if (!fixed.ok())
     return fixed.outcome();

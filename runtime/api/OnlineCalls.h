@@ -21,7 +21,7 @@ public:
   OnlineCalls(host::CallTable &callTable, std::mutex &tableMutex)
       : table(callTable), agreement(tableMutex), selection(table.makeOnline()) {}
 
-  /// Equal requests, and the prepared calls of their programs.
+  /// Equal requests, and the prepared calls of their arms.
   struct Site {
     std::string name; ///< storage of request.name
     core::Request request;
@@ -33,7 +33,7 @@ public:
     const core::OnlineSelection::Kind &kind() const { return kinds[static_cast<size_t>(traffic)]; }
   };
   struct Decision {
-    Site *site = nullptr; ///< null: the program is fixed
+    Site *site = nullptr; ///< null: the arm is fixed
     core::OnlineSelection::Decision choice;
   };
   /// A rank's last timed call. A rank announces it with its next calls.
@@ -61,15 +61,13 @@ public:
     return slot.number.load(std::memory_order_acquire) == number && slot.decision.site ? &slot.decision : nullptr;
   }
 
-  /// Returns whether a rank has asked for the decision for a call, and the call's program is fixed.
+  /// Returns whether a rank has asked for the decision for a call, and the call's arm is fixed.
   bool isFixed(uint64_t number) const {
     const Slot &slot = slots[number % 2];
     return slot.number.load(std::memory_order_acquire) == number && !slot.decision.site;
   }
-  /// Returns the index in the bundle of the program of an arm.
-  static uint32_t programOf(const Decision &decision) {
-    return decision.choice.kind.family->programs[decision.choice.arm];
-  }
+  /// Returns the arm of a decision. Its program is an index in the bundle.
+  static core::Arm armOf(const Decision &decision) { return decision.choice.kind.family->arms[decision.choice.arm]; }
   /// Returns the prepared call of an arm; null if there is none.
   host::PreparedCall *prepared(const Site &site, uint32_t arm) const {
     return site.retirements == table.retirements() ? site.calls[arm] : nullptr;

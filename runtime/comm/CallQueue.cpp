@@ -32,9 +32,10 @@ void EnteredCall::findCaptures(std::span<EnteredCall> calls) {
       each.capture = othersCapture;
 }
 
-void EnteredCall::setProgram(uint32_t program) {
-  call.state = program == ProgramTable::ncclArm ? State::Nccl : State::Program;
-  call.program = program == ProgramTable::ncclArm ? 0 : program;
+void EnteredCall::setArm(const core::Arm &arm) {
+  call.state = arm.program == ProgramTable::ncclArm ? State::Nccl : State::Program;
+  call.program = arm.program == ProgramTable::ncclArm ? 0 : arm.program;
+  call.shape = arm.shape;
 }
 
 /// Keeps the fixed program if the chosen one can't run a call of this size. A captured call is not in the log, because
@@ -48,15 +49,15 @@ void EnteredCall::choose() {
                                        : status.error);
   OnlineRank &online = *call.comm->online();
   const bool isLogged = capture == 0;
-  const uint32_t chosen = isLogged ? online.choose(call.kind, call.request) : online.favourite(call.kind);
+  const core::Arm chosen = isLogged ? online.choose(call.kind, call.request) : online.favourite(call.kind);
   Outcome refusal;
-  if (chosen != ProgramTable::ncclArm) {
+  if (chosen.program != ProgramTable::ncclArm) {
     const ProgramTable &programs = *call.comm->programs();
-    if (!programs.checkCall(programs.entry(chosen), call.request).ok() ||
-        (capture != 0 && !call.comm->loaded(chosen, refusal)))
+    if (!programs.checkCall(programs.entry(chosen.program), call.request).ok() ||
+        (capture != 0 && !call.comm->loaded(chosen.program, refusal)))
       return;
   }
-  setProgram(chosen);
+  setArm(chosen);
   if (isLogged)
     timed = online.timed();
 }
@@ -68,7 +69,7 @@ bool EnteredCall::replaceRefused() {
   call.comm->online()->exclude(call.program);
   timed.reset();
   const bool wasFixed = fixedState == State::Program && fixedProgram == call.program;
-  call.state = fixedState, call.program = fixedProgram;
+  call.state = fixedState, call.program = fixedProgram, call.shape = {};
   return !wasFixed;
 }
 
@@ -100,7 +101,7 @@ void EnteredCall::planCall() {
     return call.fail(failed);
   Outcome refusal;
   if (const cuda::GpuProgram *program = comm.loaded(call.program, refusal))
-    return failOn(error.ok() ? comm.plan(*program, call.request, capture, plan) : error);
+    return failOn(error.ok() ? comm.plan(*program, call.shape, call.request, capture, plan) : error);
   if (refusal.ok() && capture == 0)
     return call.fail({gc3InvalidUsage, "the communicator was finalized while it loaded the program"});
   call.fallBack(!refusal.ok() ? refusal
@@ -242,10 +243,10 @@ bool CallQueue::chooseRound() {
 static bool mayLoad(const Call &call) {
   if (!call.isOnline())
     return call.state != State::Nccl;
-  const std::vector<uint32_t> &arms = call.kind.family->programs;
-  return std::any_of(arms.begin(), arms.end(), [&](uint32_t arm) {
+  const std::vector<core::Arm> &arms = call.kind.family->arms;
+  return std::any_of(arms.begin(), arms.end(), [&](const core::Arm &arm) {
     Outcome refusal;
-    return arm != ProgramTable::ncclArm && !call.comm->loaded(arm, refusal) && refusal.ok();
+    return arm.program != ProgramTable::ncclArm && !call.comm->loaded(arm.program, refusal) && refusal.ok();
   });
 }
 

@@ -28,7 +28,7 @@ public:
   static void findCaptures(std::span<EnteredCall> calls);
   /// Returns true while the choice of the program must wait for other ranks.
   bool isAwaitingTimes() const { return call.isOnline() && capture == 0 && call.comm->isAwaitingTimes(); }
-  /// Chooses the program, if online selection does so.
+  /// Chooses what runs the call, if online selection does so.
   void choose();
   /// If the ranks have refused the chosen program, replaces it by the fixed one, and returns true. Call after
   /// isLoading() has returned false.
@@ -49,7 +49,7 @@ private:
   cuda::Stream stream() const { return static_cast<cuda::Stream>(call.request.stream); }
   void failOn(core::Outcome outcome);
 
-  void setProgram(uint32_t program);
+  void setArm(const core::Arm &arm);
   bool isRunByNccl() const { return call.state == GroupedCall::State::Nccl; }
 
   GroupedCall &call;

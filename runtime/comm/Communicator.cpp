@@ -214,11 +214,11 @@ const cuda::GpuProgram *Communicator::loaded(uint32_t program, Outcome &refusal)
   return states[program].onGpu;
 }
 
-Outcome Communicator::plan(const cuda::GpuProgram &program, const core::Request &call, uint64_t capture,
-                           cuda::Runner::Plan &plan) {
+Outcome Communicator::plan(const cuda::GpuProgram &program, const core::Shape &shape, const core::Request &call,
+                           uint64_t capture, cuda::Runner::Plan &plan) {
   if (Outcome outcome = status().error; !outcome.ok())
     return outcome;
-  return gpu->plan(program, call, capture, plan);
+  return gpu->plan(program, shape, call, capture, plan);
 }
 
 Outcome Communicator::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {

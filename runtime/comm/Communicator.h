@@ -92,8 +92,8 @@ public:
   /// Returns the program on the GPU; null if it is not loaded. Sets `refusal` to the reason if all ranks refused the
   /// program, else to Success.
   const cuda::GpuProgram *loaded(uint32_t program, core::Outcome &refusal) const;
-  core::Outcome plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
-                     cuda::Runner::Plan &plan);
+  core::Outcome plan(const cuda::GpuProgram &program, const core::Shape &shape, const core::Request &request,
+                     uint64_t capture, cuda::Runner::Plan &plan);
   core::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
   /// Measure the time of a call that NCCL enqueues between these two functions. `call` is the number of the call.
   void beginTime(uint64_t call, cuda::Stream stream);

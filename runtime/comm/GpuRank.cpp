@@ -16,12 +16,12 @@ std::string GpuRank::programName(uint32_t program) const {
   return "program '" + table->entry(program).name() + "'";
 }
 
-Outcome GpuRank::plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
-                      cuda::Runner::Plan &plan) {
+Outcome GpuRank::plan(const cuda::GpuProgram &program, const core::Shape &shape, const core::Request &request,
+                      uint64_t capture, cuda::Runner::Plan &plan) {
   const OnDevice device(cuda, self.device);
   Outcome outcome = device.outcome();
   if (outcome.ok())
-    outcome = runner.plan(program, {&request, 1}, capture, plan);
+    outcome = runner.plan(program, shape, {&request, 1}, capture, plan);
   if (outcome.ok())
     userWindows.place(request, {rank(), team, runner.stream()}, plan);
   if (outcome.ok() && measured)

@@ -89,8 +89,8 @@ public:
   LoadResult load(uint32_t program, const core::Outcome &localError);
 
   /// Plans a call of a loaded program. `capture` is the id of the capture that the call's stream is part of; 0: none.
-  core::Outcome plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
-                     cuda::Runner::Plan &plan);
+  core::Outcome plan(const cuda::GpuProgram &program, const core::Shape &shape, const core::Request &request,
+                     uint64_t capture, cuda::Runner::Plan &plan);
   core::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
   /// Measure the work that NCCL enqueues on a stream between these two functions.
   void beginTime(cuda::CallTimes &times, uint64_t call, cuda::Stream stream);

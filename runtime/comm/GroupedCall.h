@@ -25,9 +25,10 @@ struct GroupedCall {
   core::Request request; ///< the data that it points to must outlive the group
   State state = State::Undecided;
   uint32_t program = 0; ///< the program's number in the ProgramTable of `comm`
-  /// If it has a family, online selection chooses the program when the call is enqueued. Until then, `state` and
-  /// `program` are those without online selection.
+  /// If it has a family, online selection chooses the arm when the call is enqueued. Until then, `state`, `program` and
+  /// `shape` are those without online selection.
   OnlineRank::Kind kind{};
+  core::Shape shape{}; ///< in which the program runs the call
   core::Outcome outcome{};
 
   bool isOnline() const { return kind.family != nullptr; }

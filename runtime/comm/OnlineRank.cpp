@@ -32,7 +32,8 @@ core::TuneOptions optionsOf(core::TuneOptions options, uint32_t rank) {
 OnlineRank::OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms, const cuda::InFlight &inFlight,
                        std::unique_ptr<net::Exchanger> connected)
     : options(optionsOf(terms.options, terms.rank)), rank(terms.rank),
-      selection(table, options, terms.shape, std::move(terms.earlier)), cuda(cuda), callTimes(cuda), inFlight(inFlight),
+      selection(table, options, terms.shape, std::move(terms.earlier), table.shapes()), cuda(cuda), callTimes(cuda),
+      inFlight(inFlight),
       exchanger(std::move(connected)) {}
 
 OnlineRank::~OnlineRank() {
@@ -80,17 +81,17 @@ core::Result<bool> OnlineRank::mustWait() {
   return false;
 }
 
-uint32_t OnlineRank::choose(const Kind &kind, const core::Request &request) {
+core::Arm OnlineRank::choose(const Kind &kind, const core::Request &request) {
   std::lock_guard lock(mutex);
   const select::Call call = selection.choose(kind);
   if (!exchanger)
-    return selection.programOf(call);
+    return selection.armOf(call);
   const uint64_t number = schedule.nextCall();
   timedCall = call.isTimed ? std::optional(number) : std::nullopt;
   flags[number % flags.size()] = flagsOf(call, request);
   if (schedule.record(call))
     beginExchange();
-  return selection.programOf(call);
+  return selection.armOf(call);
 }
 
 /// Only the conditions of timed calls count.
@@ -140,7 +141,7 @@ std::optional<std::string> OnlineRank::comparison() const {
   return exchanger ? exchanger->comparison() : std::string();
 }
 
-uint32_t OnlineRank::favourite(const Kind &kind) {
+core::Arm OnlineRank::favourite(const Kind &kind) {
   std::lock_guard lock(mutex);
   return selection.favourite(kind);
 }

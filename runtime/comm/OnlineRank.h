@@ -43,17 +43,17 @@ public:
   /// Creates the events, on the thread's current device, and starts the exchanges. Their thread uses this device, too.
   core::Outcome start();
 
-  /// Returns the kind of a valid request. It has no family if the program is fixed.
+  /// Returns the kind of a valid request. It has no family if the arm is fixed.
   Kind find(const core::Request &request);
 
   /// Applies the exchanges that are due. Returns true if one of them has not ended. Returns an error if ranks have made
   /// different choices, or if an exchange can't end.
   core::Result<bool> mustWait();
-  /// Returns the number of the program for the next call (ProgramTable). Adds the call to the log, unless choices are
-  /// frozen.
-  uint32_t choose(const Kind &kind, const core::Request &request);
-  /// Returns the program of a call that is not in the log, because it is captured.
-  uint32_t favourite(const Kind &kind);
+  /// Returns the arm for the next call. Its program is a number of the ProgramTable. Adds the call to the log, unless
+  /// choices are frozen.
+  core::Arm choose(const Kind &kind, const core::Request &request);
+  /// Returns the arm of a call that is not in the log, because it is captured.
+  core::Arm favourite(const Kind &kind);
   /// Returns the number under which `times` measures the last chosen call; no value if its time is not needed.
   std::optional<uint64_t> timed() const { return timedCall; }
   cuda::CallTimes &times() { return callTimes; }

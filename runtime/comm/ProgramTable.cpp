@@ -69,9 +69,12 @@ void ProgramTable::decide(std::span<const RankInfo> infos) {
   architecture = oldestArchitecture(infos);
   teamOfRanks.clear();
   contextCount = RankInfo::unknown;
+  hasChosenThreads = {};
   for (const RankInfo &info : infos) {
     teamOfRanks.push_back(static_cast<uint32_t>(info.firstPeer));
     contextCount = std::min(contextCount, info.contexts);
+    for (size_t p = 0; p < hasChosenThreads.size(); ++p)
+      hasChosenThreads[p] |= info.hasChosenThreads[p] != 0;
   }
   decideProtocols(infos);
   for (Protocol protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128})
@@ -231,6 +234,16 @@ core::Result<core::CallArms> ProgramTable::arms(const Request &request) {
   if (fixed && place != all.programs.end())
     all.fixed = static_cast<uint32_t>(place - all.programs.begin());
   return all;
+}
+
+core::ShapeRule ProgramTable::shapes() const {
+  const auto differ = [this](const core::Arm &arm, uint32_t elementBytes, uint64_t bytes) {
+    const Entry &entry = entries[arm.program];
+    return cuda::shapeDiffers(*entry.loaded->program, entry.sizes,
+                              hasChosenThreads[static_cast<size_t>(entry.sizes.protocol)], arm.shape, elementBytes,
+                              bytes);
+  };
+  return {cuda::gpuShapes(), differ};
 }
 
 core::Result<uint32_t> ProgramTable::choose(const Request &request) {

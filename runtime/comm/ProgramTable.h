@@ -65,6 +65,8 @@ public:
   const core::Program *programOf(uint32_t number) override {
     return number == ncclArm ? nullptr : entries[number].loaded->program.get();
   }
+  /// Returns the shapes of the programs. This object must outlive the result.
+  core::ShapeRule shapes() const;
   /// Checks whether a program can run a call. Ignores what depends on the buffers.
   core::Outcome checkCall(const Entry &entry, const core::Request &request) const;
   /// Returns the user's choice of programs.
@@ -93,7 +95,8 @@ private:
   std::vector<Entry> entries;
   std::map<const core::LoadedProgram *, uint32_t> numbers;
   uint32_t architecture = 0;
-  std::vector<uint32_t> teamOfRanks, otherBlocks; ///< by rank
+  std::array<bool, kernel::protocolCount> hasChosenThreads{}; ///< by protocol: on at least one rank
+  std::vector<uint32_t> teamOfRanks, otherBlocks;             ///< by rank
   uint32_t signalCount = 0, contextCount = 0;
 };
 

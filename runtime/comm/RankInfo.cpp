@@ -17,6 +17,7 @@ void RankInfo::set(const cuda::Options &options) {
   for (size_t p = 0; p < options.tuning.size(); ++p) {
     slotBytes[p] = options.tuning[p].slotBytes;
     slots[p] = options.tuning[p].slots;
+    hasChosenThreads[p] = options.tuning[p].threads != 0;
   }
   simple = options.simple;
   strictLL128 = options.strictLL128;
@@ -25,7 +26,7 @@ void RankInfo::set(const cuda::Options &options) {
   timeout = options.timeoutMs != 0;
   allowUnproven = options.allowUnproven;
   tuner = options.choice.tuner != nullptr;
-  tune = !options.tune.isOnline ? 0 : options.tune.keepsBits ? 2 : 1;
+  tune = options.tune.isOnline ? 1U + 2U * options.tune.keepsBits + 4U * options.tune.hasShapes : 0;
   explorable = static_cast<float>(options.tune.explorable);
   const std::string &list = options.choice.programs;
   programs = bundle::checksum(list.data(), list.size());

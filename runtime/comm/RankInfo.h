@@ -35,9 +35,10 @@ struct RankInfo {
   uint64_t programs = 0;                                   ///< digest of the user's list of programs (GC3_PROGRAM)
   std::array<uint64_t, kernel::protocolCount> slotBytes{}; ///< by protocol: the user's choice; 0: default
   std::array<uint32_t, kernel::protocolCount> slots{};     ///< by protocol: the user's choice; 0: default
+  std::array<uint32_t, kernel::protocolCount> hasChosenThreads{}; ///< by protocol: 1: the user has chosen the threads
   uint32_t simple = 0, strictLL128 = 0, direct = 0, overSwitch = 0, timeout = 0, allowUnproven = 0;
   uint32_t tuner = 0;                                        ///< 1: the user has set a tuner
-  uint32_t tune = 0;                                         ///< online selection: 0 off, 1 on, 2 with equal bits
+  uint32_t tune = 0;                                         ///< online selection: 0 off, else the options as bits
   float explorable = 0;                                      ///< core::TuneOptions::explorable
   uint32_t architecture = 0;                                 ///< architecture of the GPU: 90 is sm_90
   std::array<uint32_t, kernel::protocolCount> blockLimits{}; ///< by protocol: thread blocks that fit on the GPU at once

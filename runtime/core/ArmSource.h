@@ -10,10 +10,10 @@
 
 namespace gc3::core {
 
-/// The arms that can serve a call of a collective, whatever sizes they are for.
+/// The programs that can serve a call of a collective, whatever sizes they are for.
 struct CallArms {
   std::vector<uint32_t> programs; ///< numbers, in the order of the bundles
-  /// Index in `programs` of the arm that runs the call without online selection. No value: the call is an error.
+  /// Index in `programs` of the one that runs the call without online selection. No value: the call is an error.
   std::optional<uint32_t> fixed;
   uint64_t bytes = 0; ///< size of the call
 };
@@ -21,8 +21,8 @@ struct CallArms {
 class ArmSource {
 public:
   virtual ~ArmSource() = default;
-  /// Returns the arms of a valid request, or an error of the request. If the caller has chosen the program, by its name
-  /// or with a tuner, there are no arms.
+  /// Returns the programs for a valid request, or an error of the request. If the caller has chosen the program, by its
+  /// name or with a tuner, there are none.
   virtual Result<CallArms> arms(const Request &request) = 0;
   /// Returns a program of arms(); null: NCCL.
   virtual const Program *programOf(uint32_t number) = 0;

@@ -41,6 +41,48 @@ uint64_t blockLength(const fbs::Program &program, uint32_t chunks, uint64_t coun
   return whole * chunks + divideUp(rest * chunks, larger);
 }
 
+/// How many buffer slots the FIFO slots of a program hold.
+struct MessageSlots {
+  uint64_t sum = 0; ///< over the connections: buffer slots that one FIFO slot must hold
+  uint64_t largest = 1;
+
+  uint64_t bytesPerTileElement(uint64_t fifoSlots, uint64_t elementSize) const {
+    return saturatingProduct(saturatingProduct(sum, fifoSlots), elementSize);
+  }
+};
+
+MessageSlots messageSlotsOf(const Program &program) {
+  MessageSlots slots;
+  for (const Connection &connection : program.connections()) {
+    slots.sum += connection.maxCount;
+    slots.largest = std::max<uint64_t>(slots.largest, connection.maxCount);
+  }
+  return slots;
+}
+
+struct Tiles {
+  uint64_t elements = 0, number = 0;
+};
+
+Tiles tilesOf(uint64_t slotElements, const MessageSlots &messages, uint64_t fifoSlots, uint64_t elementSize,
+              const LayoutOptions &options) {
+  uint64_t tile = options.tileElements;
+  if (tile == 0) {
+    const uint64_t slotBytes = options.slotBytes ? options.slotBytes : defaultSlotBytes;
+    tile = scaled(slotBytes, options.tile) / (messages.largest * elementSize);
+    if (const uint64_t bytes = messages.bytesPerTileElement(fifoSlots, elementSize); bytes > 0)
+      tile = std::min(tile, preferredFifoBytes / bytes);
+  }
+  tile = std::clamp<uint64_t>(tile, 1, std::max<uint64_t>(slotElements, 1));
+  uint64_t tiles = divideUp(slotElements, tile);
+  if (options.tileElements == 0 && tiles > 0) { // makes all tiles about equally long, in multiples of 64 elements
+    tile = divideUp(slotElements, tiles);
+    tile = tile >= slotElements || tile < 64 ? tile : (tile + 63) / 64 * 64;
+    tiles = divideUp(slotElements, tile);
+  }
+  return {tile, tiles};
+}
+
 BufferLayout place(uint64_t slots, uint64_t slotsPerBlock, uint64_t blockElements, uint64_t slotElements) {
   BufferLayout layout{slotsPerBlock, blockElements, slotElements, 0, slots / slotsPerBlock * blockElements};
   if (blockElements ==
@@ -78,6 +120,21 @@ std::optional<uint64_t> callBytes(const Program &program, uint64_t count, size_t
   }
   uint64_t bytes;
   return __builtin_mul_overflow(largest, uint64_t{bytesPerElement}, &bytes) ? std::nullopt : std::optional(bytes);
+}
+
+uint64_t countOf(const Program &program, uint64_t bytes, size_t bytesPerElement) {
+  const uint64_t slots = slotsPerBlock(program.info());
+  const uint64_t bytesOfSlots = callBytes(program, slots, bytesPerElement).value_or(0);
+  return bytesOfSlots == 0 ? 0
+                           : static_cast<uint64_t>(static_cast<double>(bytes) / static_cast<double>(bytesOfSlots) *
+                                                   static_cast<double>(slots));
+}
+
+uint64_t tileElementsOf(const Program &program, uint64_t count, size_t bytesPerElement, const LayoutOptions &chosen) {
+  const uint32_t fifoSlots = chosen.slots ? chosen.slots : program.info().fifo_slots();
+  return tilesOf(divideUp(count, slotsPerBlock(program.info())), messageSlotsOf(program), fifoSlots, bytesPerElement,
+                 chosen)
+      .elements;
 }
 
 std::string Layout::compute(const Program &program, uint64_t elements, size_t bytesPerElement,
@@ -143,29 +200,12 @@ std::string Layout::computeFifos(const Program &program) {
   if (fifoSlots < info.min_fifo_slots())
     return "program '" + info.name()->str() + "' needs at least " + std::to_string(info.min_fifo_slots()) +
            " FIFO slots per connection, but the caller requests " + std::to_string(fifoSlots);
-  uint64_t messageSlots = 0; // sum over the connections: buffer slots that one FIFO slot must hold
-  uint64_t largest = 1;
-  for (const Connection &connection : program.connections()) {
-    messageSlots += connection.maxCount;
-    largest = std::max<uint64_t>(largest, connection.maxCount);
-  }
-  uint64_t bytesPerTileElement = saturatingProduct(saturatingProduct(messageSlots, fifoSlots), elementSize);
-  uint64_t tile = options.tileElements;
-  if (tile == 0) {
-    tile = (options.slotBytes ? options.slotBytes : defaultSlotBytes) / (largest * elementSize);
-    if (bytesPerTileElement > 0)
-      tile = std::min(tile, preferredFifoBytes / bytesPerTileElement);
-  }
-  tile = std::clamp<uint64_t>(tile, 1, std::max<uint64_t>(slotElements, 1));
-  tiles = divideUp(slotElements, tile);
-  if (options.tileElements == 0 && tiles > 0) { // makes all tiles about equally long, in multiples of 64 elements
-    tile = divideUp(slotElements, tiles);
-    tile = tile >= slotElements || tile < 64 ? tile : (tile + 63) / 64 * 64;
-    tiles = divideUp(slotElements, tile);
-  }
-  tileElements = tile;
+  const MessageSlots messages = messageSlotsOf(program);
+  const uint64_t bytesPerTileElement = messages.bytesPerTileElement(fifoSlots, elementSize);
+  const Tiles computed = tilesOf(slotElements, messages, fifoSlots, elementSize, options);
+  tileElements = computed.elements, tiles = computed.number;
   uint64_t rounding = program.connections().size() * uint64_t{fifoSlots} * 64;
-  uint64_t total = saturatingProduct(bytesPerTileElement, tile);
+  uint64_t total = saturatingProduct(bytesPerTileElement, tileElements);
   if (total > largestFifoBytes || rounding > largestFifoBytes)
     return "program '" + info.name()->str() + "' needs more than 16 GiB for " +
            std::to_string(program.connections().size()) + " connections of " + std::to_string(fifoSlots) +

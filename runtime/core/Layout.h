@@ -3,6 +3,7 @@
 // docs/bundle.md), the tile size, and the sizes of FIFOs and scratch buffers.
 #pragma once
 
+#include "core/Arm.h"
 #include "core/Program.h"
 
 #include <cstdint>
@@ -16,6 +17,7 @@ struct LayoutOptions {
   uint32_t slots = 0;        ///< FIFO slots per connection; default: Program.fifo_slots
   uint64_t slotBytes = 0;    ///< bytes of a FIFO slot; default 128 KiB
   uint64_t tileElements = 0; ///< elements of a slot that one tile moves; default: as many as slotBytes allows
+  int8_t tile = 0;           ///< Shape::tile; scales slotBytes, unless tileElements is set
   bool operator==(const LayoutOptions &) const = default;
 };
 
@@ -95,5 +97,11 @@ std::optional<uint64_t> bufferElements(const bundle::fbs::Program &program, uint
 
 /// Returns the bytes of the largest input or output of any rank. Returns nothing if the result exceeds 2^64 - 1.
 std::optional<uint64_t> callBytes(const Program &program, uint64_t count, size_t bytesPerElement);
+
+/// Returns a count for which the largest input or output of any rank has about `bytes` bytes; 0 if they have none.
+uint64_t countOf(const Program &program, uint64_t bytes, size_t bytesPerElement);
+
+/// Returns Layout::tileElements. Much cheaper than a layout.
+uint64_t tileElementsOf(const Program &program, uint64_t count, size_t bytesPerElement, const LayoutOptions &chosen);
 
 } // namespace gc3::core

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <bitset>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -20,6 +21,7 @@ namespace gc3::core {
 namespace {
 
 constexpr uint32_t bucketCount = 48; ///< larger calls are in the last bucket
+constexpr int64_t anyProgram = -1;
 
 uint32_t bucketOf(uint64_t bytes) {
   const auto width = static_cast<uint32_t>(std::bit_width(std::max<uint64_t>(bytes, 1)));
@@ -61,14 +63,14 @@ std::string typeOf(const Request &request) {
 }
 
 void excludeFrom(OnlineSelection::Family &family, uint32_t program) {
-  const auto place = std::find(family.programs.begin(), family.programs.end(), program);
-  if (place == family.programs.end())
-    return;
-  const auto arm = static_cast<uint32_t>(place - family.programs.begin());
-  family.arms.exclude(arm);
-  for (const auto &selector : family.selectors)
-    if (selector)
-      selector->exclude(arm);
+  for (uint32_t arm = 0; arm < family.arms.size(); ++arm) {
+    if (family.arms[arm].program != program)
+      continue;
+    family.known.exclude(arm);
+    for (const auto &selector : family.selectors)
+      if (selector)
+        selector->exclude(arm);
+  }
 }
 
 std::string sizeText(uint32_t bucket) {
@@ -79,28 +81,38 @@ std::string sizeText(uint32_t bucket) {
 } // namespace
 
 OnlineSelection::OnlineSelection(ArmSource &armSource, const TuneOptions &chosen, const CommunicatorShape &ownShape,
-                                 select::TuneFile ofEarlierJobs)
+                                 select::TuneFile ofEarlierJobs, ShapeRule shapeRule)
     : source(armSource), options(chosen), shape(ownShape), earlier(std::move(ofEarlierJobs)),
-      budget(chosen.explorable) {}
+      shapes(chosen.hasShapes ? std::move(shapeRule) : ShapeRule{}), budget(chosen.explorable) {}
 
+/// If the program is fixed, there is still a choice among its shapes.
 Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request, Traffic traffic) {
-  if (options.keepsBits && isRounded(request))
+  const bool keepsProgram = options.keepsBits && isRounded(request);
+  if (keepsProgram && shapes.shapes.empty())
     return Kind{};
   const Result<CallArms> found = source.arms(request);
   if (!found.ok())
     return found.outcome();
-  if (found->programs.size() < 2 || !found->fixed || isPinned(source.programOf(found->programs[*found->fixed]), *found))
+  if (!found->fixed)
     return Kind{};
+  std::vector<uint32_t> programs = found->programs;
+  const uint32_t fixed = programs[*found->fixed];
+  if (keepsProgram || isPinned(source.programOf(fixed), *found))
+    programs = {fixed};
   const std::string collective = collectiveOf(request);
   const std::string type = typeOf(request) + (traffic == Traffic::Shared ? "/shared" : "");
-  const std::tuple key(collective, type, request.kind);
+  const std::tuple key(collective, type, request.kind, programs.size() == 1 ? int64_t{programs[0]} : anyProgram);
   auto place = families.find(key);
   if (place == families.end()) {
-    place = families.emplace(key, Family{collective, type, found->programs, armsOf(*found), {}}).first;
+    Family made = makeFamily(request, collective, type, programs);
+    if (made.arms.size() < 2)
+      return Kind{};
+    place = families.emplace(key, std::move(made)).first;
     for (const uint32_t program : excluded)
       excludeFrom(place->second, program);
   }
-  return Kind{&place->second, bucketOf(found->bytes)};
+  const uint32_t bucket = bucketOf(found->bytes);
+  return place->second.hasChoice[bucket] ? Kind{&place->second, bucket} : Kind{};
 }
 
 /// Returns the index of the first arm for this size; 0 if no arm is for it. NCCL is for all sizes.
@@ -114,14 +126,25 @@ uint32_t OnlineSelection::fixedFor(const std::vector<uint32_t> &programs, double
   return 0;
 }
 
+OnlineSelection::Family OnlineSelection::makeFamily(const Request &request, std::string collective, std::string type,
+                                                    const std::vector<uint32_t> &programs) const {
+  Family made{std::move(collective), std::move(type), {}, std::vector<bool>(bucketCount, programs.size() > 1), {}, {}};
+  if (programs.size() < 2 && shapes.shapes.empty())
+    return made;
+  for (const uint32_t program : programs)
+    made.arms.push_back({program, {}});
+  made.known.buckets = bucketCount;
+  made.known.count = static_cast<uint32_t>(programs.size());
+  predict(programs, made.known);
+  addShapes(request, made);
+  return made;
+}
+
 /// Predicts times by the bundle if it has times of all programs. Times of some programs do not compare with a model.
 /// The time of NCCL is unknown.
-select::Arms OnlineSelection::armsOf(const CallArms &arms) const {
-  select::Arms made;
-  made.buckets = bucketCount;
-  made.count = static_cast<uint32_t>(arms.programs.size());
+void OnlineSelection::predict(const std::vector<uint32_t> &numbers, select::Arms &known) const {
   std::vector<const Program *> programs;
-  for (const uint32_t number : arms.programs)
+  for (const uint32_t number : numbers)
     programs.push_back(source.programOf(number));
   const bool areTimed = std::all_of(programs.begin(), programs.end(), [&](const Program *program) {
     return !program || !std::isnan(bundle::predictedMicroseconds(program->info(), 1));
@@ -130,19 +153,45 @@ select::Arms OnlineSelection::armsOf(const CallArms &arms) const {
   for (const Program *program : programs)
     costs.push_back(program ? PlainCost::of(*program) : PlainCost{});
   for (uint32_t b = 0; b < bucketCount; ++b) {
-    made.fixed.push_back(fixedFor(arms.programs, sizeOf(b)));
-    for (uint32_t arm = 0; arm < made.count; ++arm)
-      made.predicted.push_back(!programs[arm] ? std::numeric_limits<float>::quiet_NaN()
-                               : areTimed     ? static_cast<float>(bundle::predictedMicroseconds(
-                                                    programs[arm]->info(), static_cast<uint64_t>(sizeOf(b))))
-                                              : static_cast<float>(costs[arm].time(sizeOf(b))));
+    known.fixed.push_back(fixedFor(numbers, sizeOf(b)));
+    for (uint32_t arm = 0; arm < known.count; ++arm)
+      known.predicted.push_back(!programs[arm] ? std::numeric_limits<float>::quiet_NaN()
+                                : areTimed     ? static_cast<float>(bundle::predictedMicroseconds(
+                                                     programs[arm]->info(), static_cast<uint64_t>(sizeOf(b))))
+                                               : static_cast<float>(costs[arm].time(sizeOf(b))));
   }
-  return made;
+}
+
+/// Adds the shapes of the family's programs as arms. They can run in the buckets in which they differ from the default.
+void OnlineSelection::addShapes(const Request &request, Family &family) const {
+  const auto elementBytes = static_cast<uint32_t>(elementSize(static_cast<ElementType>(request.type)));
+  const select::Arms programs = family.known;
+  select::Arms &all = family.known;
+  std::vector<std::bitset<bucketCount>> canRun(programs.count, ~std::bitset<bucketCount>()); // by arm, in each bucket
+  for (uint32_t p = 0; p < programs.count; ++p)
+    all.variantOf.push_back(p);
+  for (uint32_t p = 0; p < programs.count; ++p)
+    for (const Shape &each : shapes.shapes) {
+      const Arm arm{family.arms[p].program, each};
+      std::bitset<bucketCount> differs;
+      for (uint32_t b = 0; b < bucketCount && source.programOf(arm.program); ++b)
+        differs[b] = shapes.differs(arm, elementBytes, static_cast<uint64_t>(sizeOf(b)));
+      if (differs.any())
+        family.arms.push_back(arm), all.variantOf.push_back(p), canRun.push_back(differs);
+    }
+  all.count = static_cast<uint32_t>(family.arms.size());
+  all.predicted.clear();
+  for (uint32_t b = 0; b < bucketCount; ++b)
+    for (uint32_t arm = 0; arm < all.count; ++arm) {
+      family.hasChoice[b] = family.hasChoice[b] || (arm >= programs.count && canRun[arm][b]);
+      all.predicted.push_back(canRun[arm][b] ? programs.predicted[size_t{b} * programs.count + all.variantOf[arm]]
+                                             : std::numeric_limits<float>::infinity());
+    }
 }
 
 std::unique_ptr<select::Selector> OnlineSelection::makeSelector(const Family &family, CallPlace place,
                                                                 select::Budget &common) const {
-  auto selector = std::make_unique<select::Selector>(family.arms, common);
+  auto selector = std::make_unique<select::Selector>(family.known, common);
   teach(*selector, family, place);
   return selector;
 }
@@ -163,8 +212,8 @@ void OnlineSelection::teach(select::Selector &selector, const Family &family, Ca
   const select::TuneContext own = contextOf(family, place);
   for (const select::TuneRow &row : earlier.rows)
     if (row.bucket < bucketCount && earlier.contexts[row.context] == own)
-      for (uint32_t arm = 0; arm < family.programs.size(); ++arm)
-        if (row.arm == armName(family.programs[arm]))
+      for (uint32_t arm = 0; arm < family.arms.size(); ++arm)
+        if (row.arm == nameInFiles(family.arms[arm]))
           selector.learn(row.bucket, arm, {row.calls, row.microseconds, row.spread});
 }
 
@@ -209,34 +258,36 @@ void OnlineSelection::logChange(const Kind &kind, uint32_t before, const select:
   const auto describe = [&](uint32_t arm) {
     char time[32];
     std::snprintf(time, sizeof time, " (%.1f us)", static_cast<double>(selector.expected(bucket, arm)));
-    return source.programOf(family.programs[arm]) ? "program '" + std::string(nameOf(family.programs[arm])) + "'" + time
-                                                  : std::string("NCCL") + time;
+    return (source.programOf(family.arms[arm].program) ? "program '" + nameInFiles(family.arms[arm]) + "'" : "NCCL") +
+           time;
   };
   log("GC3_TUNE: " + family.collective + " " + family.type + " from " + sizeText(bucket) + ": " + describe(now) +
       " instead of " + describe(before));
 }
 
 /// Does not keep a selector that it needs, because digests must not depend on queries.
-uint32_t OnlineSelection::favouriteArm(const Kind &kind, CallPlace place) const {
+uint32_t OnlineSelection::favouriteIndex(const Kind &kind, CallPlace place) const {
   if (const auto &selector = kind.family->selectors[static_cast<size_t>(place)])
     return selector->favourite(kind.bucket);
   select::Budget unused(0);
   return makeSelector(*kind.family, place, unused)->favourite(kind.bucket);
 }
 
-uint32_t OnlineSelection::favourite(const Kind &kind, CallPlace place) const {
-  return kind.family->programs[favouriteArm(kind, place)];
+Arm OnlineSelection::favourite(const Kind &kind, CallPlace place) const {
+  return kind.family->arms[favouriteIndex(kind, place)];
 }
 
 void OnlineSelection::exclude(uint32_t program) {
+  if (std::find(excluded.begin(), excluded.end(), program) != excluded.end())
+    return;
   excluded.push_back(program);
   for (auto &[key, family] : families)
     excludeFrom(family, program);
 }
 
-/// Returns the name of a program in files of learned times.
-std::string OnlineSelection::armName(uint32_t number) const {
-  return source.programOf(number) ? nameOf(number) : "nccl";
+/// Returns the name of an arm in files of learned times.
+std::string OnlineSelection::nameInFiles(const Arm &arm) const {
+  return source.programOf(arm.program) ? nameOf(arm.program) + shapeSuffix(arm.shape) : "nccl";
 }
 
 const char *OnlineSelection::nameOf(uint32_t number) const {
@@ -261,9 +312,9 @@ void OnlineSelection::addRows(select::TuneFile &own, const Family &family, CallP
   const int64_t now = std::time(nullptr);
   own.contexts.push_back(contextOf(family, place));
   for (uint32_t bucket = 0; bucket < bucketCount; ++bucket)
-    for (uint32_t arm = 0; arm < family.programs.size(); ++arm)
+    for (uint32_t arm = 0; arm < family.arms.size(); ++arm)
       if (const auto [count, median, spread] = selector->experience(bucket, arm); count != 0 && median > 0)
-        own.rows.push_back({static_cast<uint32_t>(own.contexts.size() - 1), bucket, armName(family.programs[arm]),
+        own.rows.push_back({static_cast<uint32_t>(own.contexts.size() - 1), bucket, nameInFiles(family.arms[arm]),
                             count, median, spread, now});
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the programs of a communicator's calls from the times of its earlier calls (docs/selection.md). Maps requests
-// to contexts and buckets, and has a selector for each context.
+// Chooses the arms of a communicator's calls from the times of its earlier calls (docs/selection.md). Maps requests to
+// contexts and buckets, and has a selector for each context.
 //
 // Not thread-safe.
 #pragma once
 
+#include "core/Arm.h"
 #include "core/ArmSource.h"
 #include "core/TuneOptions.h"
 #include "select/Selector.h"
@@ -43,25 +44,27 @@ struct CommunicatorShape {
 class OnlineSelection {
 public:
   /// `source` must outlive this object. `earlier` is what earlier jobs have learned on this machine with the same
-  /// bundles, for communicators of any shape. It must be identical on all ranks.
+  /// bundles, for communicators of any shape. It must be identical on all ranks. `shapes` has the shapes of programs,
+  /// if the options want them; empty: all programs have the default shape.
   OnlineSelection(ArmSource &source, const TuneOptions &options, const CommunicatorShape &shape = {},
-                  select::TuneFile earlier = {});
+                  select::TuneFile earlier = {}, ShapeRule shapes = {});
 
-  /// Calls that have the same programs, datatype, operation and traffic.
+  /// Calls that have the same arms, datatype, operation and traffic.
   struct Family {
-    std::string collective;                                     ///< such as "broadcast(root = 1)"
-    std::string type;                                           ///< datatype and operation, such as "float/sum"
-    std::vector<uint32_t> programs;                             ///< numbers of the source
-    select::Arms arms;                                          ///< in the order of `programs`
+    std::string collective;      ///< such as "broadcast(root = 1)"
+    std::string type;            ///< datatype and operation, such as "float/sum"
+    std::vector<Arm> arms;       ///< first each program in its default shape
+    std::vector<bool> hasChoice; ///< by bucket: several arms can run before any is excluded
+    select::Arms known;          ///< what is known about `arms` before the first call
     std::array<std::unique_ptr<select::Selector>, 2> selectors; ///< by CallPlace; null: not needed yet
   };
-  /// Calls of a family that have about the same size. `family` is null if their program is fixed.
+  /// Calls of a family that have about the same size. `family` is null if their arm is fixed.
   struct Kind {
     Family *family = nullptr;
     uint32_t bucket = 0;
   };
   /// Returns the kind of a valid request, or an error of ArmSource::arms(). The kind of a call that is an error has no
-  /// family. The kinds of a request have the same programs for any traffic.
+  /// family. The kinds of a request have the same arms for any traffic.
   Result<Kind> find(const Request &request, Traffic traffic = Traffic::Alone);
 
   /// The choice for one call, and for `repeats` next calls of the kind.
@@ -72,7 +75,7 @@ public:
     uint32_t favourite = 0; ///< the arm of the repeats
     uint32_t repeats = 0;   ///< they are not timed
   };
-  /// Chooses the program of a call. The kind must have a family.
+  /// Chooses the arm of a call. The kind must have a family.
   Decision choose(const Kind &kind, CallPlace place);
   /// Adds the time of a call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO.
   void add(const Decision &decision, float microseconds) { add(decision, microseconds, decision.kind, decision.place); }
@@ -81,10 +84,10 @@ public:
   void add(const Decision &decision, float microseconds, const Kind &kind, CallPlace place);
   /// Returns where a kind's first calls probably are: in place if most calls of earlier jobs were.
   CallPlace usualPlace(const Kind &kind) const;
+  /// Returns the index of the arm of the next call that does not explore.
+  uint32_t favouriteIndex(const Kind &kind, CallPlace place) const;
   /// Returns the arm of the next call that does not explore.
-  uint32_t favouriteArm(const Kind &kind, CallPlace place) const;
-  /// Returns the program of the next call that does not explore.
-  uint32_t favourite(const Kind &kind, CallPlace place) const;
+  Arm favourite(const Kind &kind, CallPlace place) const;
 
   /// Returns what earlier jobs have learned, with the times of this job.
   select::TuneFile learned() const;
@@ -109,8 +112,11 @@ private:
   select::TuneContext contextOf(const Family &family, CallPlace place) const;
   void teach(select::Selector &selector, const Family &family, CallPlace place) const;
   void addRows(select::TuneFile &own, const Family &family, CallPlace place) const;
-  std::string armName(uint32_t program) const;
-  select::Arms armsOf(const CallArms &arms) const;
+  std::string nameInFiles(const Arm &arm) const;
+  Family makeFamily(const Request &request, std::string collective, std::string type,
+                    const std::vector<uint32_t> &programs) const;
+  void predict(const std::vector<uint32_t> &programs, select::Arms &known) const;
+  void addShapes(const Request &request, Family &family) const;
   uint32_t fixedFor(const std::vector<uint32_t> &programs, double bytes) const;
   void logChange(const Kind &kind, uint32_t before, const select::Selector &selector) const;
 
@@ -118,9 +124,11 @@ private:
   const TuneOptions options;
   const CommunicatorShape shape;
   const select::TuneFile earlier;
+  const ShapeRule shapes;
   select::Budget budget;
-  /// By collective, type and kind of calls: only calls by name can have programs of another shape.
-  std::map<std::tuple<std::string, std::string, CallKind>, Family> families;
+  /// By collective, type and kind of calls: only calls by name can have programs with other buffers. Then by the only
+  /// program that may run the calls, or `anyProgram`.
+  std::map<std::tuple<std::string, std::string, CallKind, int64_t>, Family> families;
   /// Ranks can see the first request of a family at different times, so later families exclude these programs, too.
   std::vector<uint32_t> excluded;
   uint64_t calls = 0, explored = 0, changes = 0;

@@ -58,7 +58,7 @@ select::Call SequentialSelection::choose(const Kind &kind) {
     call.arm = decision.arm, repeats = decision.repeats;
   } else {
     --repeats;
-    call.arm = selection.favouriteArm(kindUnder(kind, traffic), place);
+    call.arm = selection.favouriteIndex(kindUnder(kind, traffic), place);
   }
   return call;
 }
@@ -71,7 +71,7 @@ void SequentialSelection::add(const select::Call &call, float microseconds, cons
                 kindUnder(kind, conditions.traffic), conditions.place);
 }
 
-uint32_t SequentialSelection::favourite(const Kind &kind) const {
+Arm SequentialSelection::favourite(const Kind &kind) const {
   const auto row = rows.find({kind.family, kind.bucket});
   const CallConditions expected = row == rows.end() ? firstConditions(kind) : row->second.last;
   return selection.favourite(kindUnder(kind, expected.traffic), expected.place);

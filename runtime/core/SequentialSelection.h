@@ -30,19 +30,19 @@ public:
 
   /// `source` must outlive this object.
   SequentialSelection(ArmSource &source, const TuneOptions &options, const CommunicatorShape &shape,
-                      select::TuneFile earlier)
-      : selection(source, options, shape, std::move(earlier)) {}
+                      select::TuneFile earlier, ShapeRule shapes)
+      : selection(source, options, shape, std::move(earlier), std::move(shapes)) {}
 
-  /// Returns the kind of a valid request. It has no family if the program is fixed, or the request is an error.
+  /// Returns the kind of a valid request. It has no family if the arm is fixed, or the request is an error.
   Kind find(const Request &request);
   /// Chooses the arm of the next call. The kind must have a family.
   select::Call choose(const Kind &kind);
   /// Adds the time of a call, in microseconds; NaN: unknown. The next choice of the kind expects the same conditions.
   void add(const select::Call &call, float microseconds, const CallConditions &conditions);
-  /// Returns the program of a call's arm.
-  uint32_t programOf(const select::Call &call) const { return contexts[call.context].kind.family->programs[call.arm]; }
-  /// Returns the program of a call that is not part of the sequence.
-  uint32_t favourite(const Kind &kind) const;
+  /// Returns the arm of a call.
+  Arm armOf(const select::Call &call) const { return contexts[call.context].kind.family->arms[call.arm]; }
+  /// Returns the arm of a call that is not part of the sequence.
+  Arm favourite(const Kind &kind) const;
   /// Removes a program that turned out not to run.
   void exclude(uint32_t program) { selection.exclude(program); }
 

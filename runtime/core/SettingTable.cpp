@@ -30,8 +30,9 @@ constexpr std::array<SettingInfo, settingCount> settingTable{{
      Reader::All, "tuning.md#choosing-programs"},
     {Setting::Tune, "GC3_TUNE",
      "online chooses programs from the times of earlier calls; with same-bits, calls whose results are "
-     "rounded keep their program",
-     "off, online or online,same-bits", "off", Agreement::Value, Reader::All, "online.md#turn-it-on"},
+     "rounded keep their program; with shapes, it chooses the size of tiles and the number of threads, too",
+     "off, or online, then ,same-bits or ,shapes or both", "off", Agreement::Value, Reader::All,
+     "online.md#turn-it-on"},
     {Setting::TuneBudget, "GC3_TUNE_BUDGET",
      "the time that online selection may spend on trying other programs after a size's first 50 calls, in percent of "
      "the time of all calls; 0 freezes the choices",

@@ -4,16 +4,23 @@
 #include <charconv>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 namespace gc3::core {
 
 static Result<gc3Tune_t> readTune(std::string_view value) {
-  if (value.empty() || value == "off")
-    return gc3TuneOff;
-  if (value == "online")
-    return gc3TuneOnline;
-  if (value == "online,same-bits")
-    return gc3TuneOnlineSameBits;
+  constexpr std::pair<std::string_view, gc3Tune_t> known[] = {
+      {"", gc3TuneOff},
+      {"off", gc3TuneOff},
+      {"online", gc3TuneOnline},
+      {"online,same-bits", gc3TuneOnlineSameBits},
+      {"online,shapes", gc3TuneOnlineShapes},
+      {"online,same-bits,shapes", gc3TuneOnlineSameBitsShapes},
+      {"online,shapes,same-bits", gc3TuneOnlineSameBitsShapes},
+  };
+  for (const auto &[text, tune] : known)
+    if (text == value)
+      return tune;
   return Outcome{gc3InvalidArgument, outOfRange(Setting::Tune, value)};
 }
 
@@ -29,7 +36,7 @@ static Result<float> readBudget(const std::string &text) {
 }
 
 Result<TuneOptions> tuneOptions(const Settings &settings, gc3Tune_t tune, float budget, const char *file) {
-  if (tune < gc3TuneDefault || tune > gc3TuneOnlineSameBits)
+  if (tune < gc3TuneDefault || tune > gc3TuneOnlineSameBitsShapes)
     return Outcome{gc3InvalidArgument, "unknown tune " + std::to_string(static_cast<int>(tune))};
   if (!(budget <= 100))
     return Outcome{gc3InvalidArgument, "tuneBudget is " + std::to_string(budget) + "; it can be at most 100"};
@@ -41,7 +48,8 @@ Result<TuneOptions> tuneOptions(const Settings &settings, gc3Tune_t tune, float 
       return outcome;
   TuneOptions options;
   options.isOnline = tune >= gc3TuneOnline;
-  options.keepsBits = tune == gc3TuneOnlineSameBits;
+  options.keepsBits = tune == gc3TuneOnlineSameBits || tune == gc3TuneOnlineSameBitsShapes;
+  options.hasShapes = tune == gc3TuneOnlineShapes || tune == gc3TuneOnlineSameBitsShapes;
   options.explorable = std::max(budget, 0.0F) / 100;
   options.file = file ? file : settings.text(Setting::TuneFile);
   return options;

@@ -10,6 +10,7 @@ namespace gc3::core {
 struct TuneOptions {
   bool isOnline = false;    ///< choose programs from measured times
   bool keepsBits = false;   ///< calls whose results are rounded keep their fixed program
+  bool hasShapes = false;   ///< choose the shapes of programs (core/Arm.h), too
   double explorable = 0.02; ///< exploration may cost this share of the time of all calls; 0: choices are frozen
   bool logsChanges = true;  ///< log changes of choices if GC3_DEBUG is INFO
   std::string file;         ///< path of the file of learned times; empty: none

@@ -157,14 +157,14 @@ Outcome GpuProgram::write(const plan::ConnectionEnds &ends, Stream stream) {
   return outcome.ok() ? outcomeOf(cuda, cuda.synchronize(stream), "copying a program") : outcome;
 }
 
-Outcome GpuProgram::prepare(const core::Request &request, uint64_t count, kernel::KernelArgs &call,
-                            Launch &launch) const {
+Outcome GpuProgram::prepare(const core::Request &request, uint64_t count, const core::Shape &shape,
+                            kernel::KernelArgs &call, Launch &launch) const {
   const auto type = static_cast<ElementType>(request.type);
   call = loadedCall;
   call.running = static_cast<uint64_t *>(runningWords.get());
   call.op = request.op == gc3Avg ? kernel::Operation::Sum : static_cast<kernel::Operation>(request.op);
-  if (std::string problem =
-          plan::setGeometry(*program.program, count, static_cast<uint32_t>(core::elementSize(type)), sizes, call);
+  if (std::string problem = plan::setGeometry(*program.program, count, static_cast<uint32_t>(core::elementSize(type)),
+                                              sizes, call, shape.tile);
       !problem.empty())
     return {gc3InvalidArgument, problem};
   if (Outcome outcome = checkType(*program.program, type, limits.architecture); !outcome.ok())
@@ -177,7 +177,7 @@ Outcome GpuProgram::prepare(const core::Request &request, uint64_t count, kernel
                                  " threads each"};
   launch.kernel = kernelOf(type);
   launch.blocks = image.blocks();
-  launch.threads = known.threads;
+  launch.threads = std::max(static_cast<uint32_t>(core::scaled(known.threads, shape.threads)), fewestThreads);
   // CUDA does not promise to run two cooperative launches concurrently, so ranks that share a GPU under NCCL use
   // launches that are not cooperative. fit() has checked that the blocks of all these ranks fit.
   launch.cooperative = blocksOfOthers == 0;

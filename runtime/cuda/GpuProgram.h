@@ -3,6 +3,7 @@
 // once, and chooses the number of threads per block.
 #pragma once
 
+#include "core/Arm.h"
 #include "core/Selection.h"
 #include "cuda/Resources.h"
 #include "plan/ProgramImage.h"
@@ -57,7 +58,8 @@ public:
   /// Sets all fields of `call` except `memory`, `place` and `stop`, and chooses the kernel. Uses output parameters,
   /// because KernelArgs has kilobytes. Returns gc3InvalidArgument if the call is too large or the GPU does not support
   /// its type. Returns gc3InvalidUsage if the GPU cannot hold all blocks at once.
-  core::Outcome prepare(const core::Request &request, uint64_t count, kernel::KernelArgs &call, Launch &launch) const;
+  core::Outcome prepare(const core::Request &request, uint64_t count, const core::Shape &shape,
+                        kernel::KernelArgs &call, Launch &launch) const;
 
   /// Launches a kernel that prepare() has chosen.
   Result start(const Launch &launch) const { return interpreters.launch(launch); }

@@ -41,15 +41,6 @@ core::Result<std::unique_ptr<LoopbackWorld>> LoopbackWorld::make(const Cuda &cud
   return made;
 }
 
-Outcome LoopbackWorld::startOnline(const bundle::BundleFile &file) {
-  if (!options.tune.isOnline)
-    return {};
-  const std::string machine = "one GPU: " + runner.limits().machine();
-  online.emplace(cuda, selection, options.tune, ranks, core::loadLearned(options.tune.file, machine, file.digest()),
-                 runner.inFlight());
-  return online->prepare();
-}
-
 /// Returns the slot sizes of a program's connections, which are all on this GPU.
 static plan::SlotSizes chooseSlots(const core::Program &program, const Options &options) {
   SlotNeeds needs;
@@ -58,6 +49,20 @@ static plan::SlotSizes chooseSlots(const core::Program &program, const Options &
   const auto protocol =
       options.simple ? kernel::Protocol::Simple : static_cast<kernel::Protocol>(program.info().protocol());
   return chooseSlots(protocol, needs, options);
+}
+
+Outcome LoopbackWorld::startOnline(const bundle::BundleFile &file) {
+  if (!options.tune.isOnline)
+    return {};
+  const std::string machine = "one GPU: " + runner.limits().machine();
+  const auto differ = [this](const core::Arm &arm, uint32_t elementBytes, uint64_t bytes) {
+    const core::Program &program = *selection.programOf(arm.program);
+    const plan::SlotSizes sizes = chooseSlots(program, options);
+    return shapeDiffers(program, sizes, options.tuned(sizes.protocol).threads != 0, arm.shape, elementBytes, bytes);
+  };
+  online.emplace(cuda, selection, options.tune, ranks, core::loadLearned(options.tune.file, machine, file.digest()),
+                 runner.inFlight(), core::ShapeRule{gpuShapes(), differ});
+  return online->prepare();
 }
 
 /// Returns the bytes that the slots of all ranks take. The pool has at most one piece.
@@ -185,7 +190,7 @@ Outcome LoopbackWorld::planCall(std::span<const Request> requests, uint64_t capt
       plan = {};
     }
   const core::Result<const GpuProgram *> program = find(requests[0], capture != 0);
-  return program.ok() ? runner.plan(**program, requests, capture, plan) : program.outcome();
+  return program.ok() ? runner.plan(**program, {}, requests, capture, plan) : program.outcome();
 }
 
 /// Plans the call of the chosen program. If this fails, because the program can't be loaded or can't run a call of this
@@ -193,17 +198,17 @@ Outcome LoopbackWorld::planCall(std::span<const Request> requests, uint64_t capt
 /// loaded.
 Outcome LoopbackWorld::planOnline(const OnlineLaunches::Kind &kind, std::span<const Request> requests, uint64_t capture,
                                   Runner::Plan &plan) {
-  const uint32_t number = capture != 0 ? online->favourite(kind) : online->choose(kind, requests);
-  const core::LoadedProgram &chosen = selection.use(number);
+  const core::Arm arm = capture != 0 ? online->favourite(kind) : online->choose(kind, requests);
+  const core::LoadedProgram &chosen = selection.use(arm.program);
   const GpuProgram *program = runner.find(chosen);
   if (!program && capture != 0)
     return {gc3InvalidUsage, "it is not loaded"};
   if (!program)
     if (Outcome outcome = load(chosen).moveTo(program); !outcome.ok()) {
-      online->exclude(number);
+      online->exclude(arm.program);
       return outcome;
     }
-  Outcome outcome = runner.plan(*program, requests, capture, plan);
+  Outcome outcome = runner.plan(*program, arm.shape, requests, capture, plan);
   if (outcome.ok() && capture == 0 && online->timed())
     plan.times = &online->times(), plan.number = *online->timed();
   return outcome;
@@ -225,7 +230,7 @@ core::Result<const char *> LoopbackWorld::select(const Request &request) {
     return outcome;
   if (online)
     if (const OnlineLaunches::Kind kind = online->find(request); kind.family)
-      return selection.use(online->favourite(kind)).program->info().name()->c_str();
+      return selection.use(online->favourite(kind).program).program->info().name()->c_str();
   const core::Result<const core::LoadedProgram *> chosen = selection.select(request);
   if (!chosen.ok())
     return chosen.outcome();

@@ -23,7 +23,7 @@ void OnlineLaunches::collect() {
   }
 }
 
-uint32_t OnlineLaunches::choose(const Kind &kind, std::span<const core::Request> requests) {
+core::Arm OnlineLaunches::choose(const Kind &kind, std::span<const core::Request> requests) {
   collect();
   const select::Call call = selection.choose(kind);
   const uint64_t number = calls++;
@@ -35,7 +35,7 @@ uint32_t OnlineLaunches::choose(const Kind &kind, std::span<const core::Request>
     pending.push_back({number, call, core::CallConditions::of(isInPlace, inFlight.areOthers())});
     timedCall = number;
   }
-  return selection.programOf(call);
+  return selection.armOf(call);
 }
 
 } // namespace gc3::cuda

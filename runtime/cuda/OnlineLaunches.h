@@ -21,22 +21,22 @@ public:
 
   /// `cuda`, `source` and `inFlight` must outlive this object.
   OnlineLaunches(const Cuda &cuda, core::ArmSource &source, const core::TuneOptions &options, uint32_t ranks,
-                 select::TuneFile earlier, const InFlight &inFlight)
-      : options(options), selection(source, options, {ranks, 1}, std::move(earlier)), callTimes(cuda),
-        inFlight(inFlight) {}
+                 select::TuneFile earlier, const InFlight &inFlight, core::ShapeRule shapes)
+      : options(options), selection(source, options, {ranks, 1}, std::move(earlier), std::move(shapes)),
+        callTimes(cuda), inFlight(inFlight) {}
 
   /// Creates the events on the thread's current device.
   core::Outcome prepare();
 
   /// Returns the kind of a valid request; see SequentialSelection.
   Kind find(const core::Request &request) { return selection.find(request); }
-  /// Returns the program for the next call; `requests` are those of all ranks, and match.
-  uint32_t choose(const Kind &kind, std::span<const core::Request> requests);
+  /// Returns the arm for the next call; `requests` are those of all ranks, and match.
+  core::Arm choose(const Kind &kind, std::span<const core::Request> requests);
   /// Returns the number under which times() measures the last chosen call; no value if its time is not needed.
   std::optional<uint64_t> timed() const { return timedCall; }
   CallTimes &times() { return callTimes; }
-  /// Returns the program of a call that is not measured, because it is captured.
-  uint32_t favourite(const Kind &kind) const { return selection.favourite(kind); }
+  /// Returns the arm of a call that is not measured, because it is captured.
+  core::Arm favourite(const Kind &kind) const { return selection.favourite(kind); }
   /// Removes a program that could not be loaded from the arms.
   void exclude(uint32_t program) { selection.exclude(program); }
 

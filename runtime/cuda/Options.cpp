@@ -63,6 +63,16 @@ plan::SlotSizes chooseSlots(Protocol protocol, const SlotNeeds &needs, const Opt
   return sizes;
 }
 
+std::vector<core::Shape> gpuShapes() {
+  return {{.tile = -2}, {.threads = -1}};
+}
+
+bool shapeDiffers(const core::Program &program, const plan::SlotSizes &sizes, bool hasChosenThreads,
+                  const core::Shape &shape, uint32_t elementBytes, uint64_t bytes) {
+  return (shape.threads != 0 && !hasChosenThreads) ||
+         (shape.tile != 0 && plan::differs(program, bytes, elementBytes, sizes, shape.tile));
+}
+
 bool isPossible(const plan::SlotSizes &sizes, uint64_t connections) {
   const uint64_t slots = connections * sizes.slots;
   return slots == 0 || sizes.slotBytes <= mostFifoBytes / slots;

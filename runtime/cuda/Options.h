@@ -2,6 +2,7 @@
 // The caller's choices for communicators on GPUs, and the sizes of FIFO slots that follow from them.
 #pragma once
 
+#include "core/Arm.h"
 #include "core/Choice.h"
 #include "core/Settings.h"
 #include "core/TuneOptions.h"
@@ -67,6 +68,14 @@ struct SlotNeeds {
 /// options state a slot size, or a FIFO slot must be larger to hold one line for each buffer slot of the largest
 /// message.
 plan::SlotSizes chooseSlots(kernel::Protocol protocol, const SlotNeeds &needs, const Options &options);
+
+/// Returns the shapes that calls on GPUs can have. Tiles can't be larger, because programs share the FIFO slots. The
+/// GPU can hold all blocks with fewer threads if it can with more.
+std::vector<core::Shape> gpuShapes();
+/// Returns whether a call of about `bytes` bytes runs differently in a shape than in the default shape.
+/// `hasChosenThreads`: the user has chosen the number of threads, which takes precedence.
+bool shapeDiffers(const core::Program &program, const plan::SlotSizes &sizes, bool hasChosenThreads,
+                  const core::Shape &shape, uint32_t elementBytes, uint64_t bytes);
 
 /// Returns false if the slots of all connections take more than 1 TiB.
 bool isPossible(const plan::SlotSizes &sizes, uint64_t connections);

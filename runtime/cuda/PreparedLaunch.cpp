@@ -13,8 +13,8 @@ static std::optional<uint64_t> wholeSlots(const core::Program &program, uint64_t
   return count > UINT64_MAX - missing ? std::nullopt : std::optional(count + missing);
 }
 
-PreparedLaunch::PreparedLaunch(const GpuProgram &ofProgram, const Request &request)
-    : program(ofProgram), count(request.count), type(request.type), op(request.op) {}
+PreparedLaunch::PreparedLaunch(const GpuProgram &ofProgram, const core::Shape &inShape, const Request &request)
+    : program(ofProgram), shape(inShape), count(request.count), type(request.type), op(request.op) {}
 
 Outcome PreparedLaunch::prepare(const Request &request) {
   const core::Program &loaded = *program.loaded().program;
@@ -31,18 +31,18 @@ Outcome PreparedLaunch::prepare(const Request &request) {
       return {gc3InvalidArgument, problem};
     run = *whole;
   }
-  if (Outcome outcome = program.prepare(request, run, call, launch); !outcome.ok())
+  if (Outcome outcome = program.prepare(request, run, shape, call, launch); !outcome.ok())
     return outcome;
   return placer.plan(program.loaded(), layout, request);
 }
 
-core::Result<std::shared_ptr<const PreparedLaunch>> PreparedLaunches::find(const GpuProgram &program,
-                                                                           const Request &request) {
+core::Result<std::shared_ptr<const PreparedLaunch>>
+PreparedLaunches::find(const GpuProgram &program, const core::Shape &shape, const Request &request) {
   for (const auto &known : calls)
     if (known->count == request.count && known->type == request.type && known->op == request.op &&
-        &known->program == &program)
+        known->shape == shape && &known->program == &program)
       return known;
-  auto fresh = std::make_shared<PreparedLaunch>(program, request);
+  auto fresh = std::make_shared<PreparedLaunch>(program, shape, request);
   if (Outcome outcome = fresh->prepare(request); !outcome.ok())
     return outcome;
   if (calls.size() < most)

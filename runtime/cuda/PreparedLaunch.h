@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a launch that do not depend on buffers: layouts and geometry. They are expensive to compute, and
-// identical in every call of a program with the same count, type and operation.
+// identical in every call of a program with the same shape, count, type and operation.
 #pragma once
 
 #include "core/Placement.h"
@@ -13,11 +13,12 @@ namespace gc3::cuda {
 
 /// A prepared launch. Immutable after PreparedLaunches::find() returns it.
 struct PreparedLaunch {
-  PreparedLaunch(const GpuProgram &ofProgram, const core::Request &request);
+  PreparedLaunch(const GpuProgram &ofProgram, const core::Shape &inShape, const core::Request &request);
   PreparedLaunch(const PreparedLaunch &) = delete;
   PreparedLaunch &operator=(const PreparedLaunch &) = delete;
 
   const GpuProgram &program;
+  const core::Shape shape;
   const uint64_t count;
   const gc3DataType_t type;
   const gc3RedOp_t op;
@@ -42,7 +43,8 @@ public:
 
   /// Returns the prepared launch for a valid request. Creates it if necessary, which can evict another one. Returns
   /// gc3InvalidArgument or gc3InvalidUsage if the program cannot run such a call on this GPU.
-  core::Result<std::shared_ptr<const PreparedLaunch>> find(const GpuProgram &program, const core::Request &request);
+  core::Result<std::shared_ptr<const PreparedLaunch>> find(const GpuProgram &program, const core::Shape &shape,
+                                                           const core::Request &request);
 
 private:
   std::vector<std::shared_ptr<const PreparedLaunch>> calls;

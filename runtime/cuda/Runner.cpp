@@ -51,10 +51,11 @@ const GpuProgram &Runner::add(std::unique_ptr<GpuProgram> program) {
   return *programs.back();
 }
 
-Outcome Runner::plan(const GpuProgram &program, std::span<const Request> requests, uint64_t capture, Plan &plan) {
+Outcome Runner::plan(const GpuProgram &program, const core::Shape &shape, std::span<const Request> requests,
+                     uint64_t capture, Plan &plan) {
   if (capture == failedCapture)
     return {gc3InvalidUsage, "the capture of the stream has failed"};
-  if (Outcome outcome = preparedCalls.find(program, requests[0]).moveTo(plan.prepared); !outcome.ok())
+  if (Outcome outcome = preparedCalls.find(program, shape, requests[0]).moveTo(plan.prepared); !outcome.ok())
     return outcome;
   plan.call = plan.prepared->call;
   plan.launch = plan.prepared->launch;

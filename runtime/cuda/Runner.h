@@ -53,7 +53,8 @@ public:
   };
   /// Plans a call. `requests` has one valid request for each of the program's ranks on this GPU, and all of them must
   /// match. Sets `plan`, which must be new. Uses an output parameter, since moving kilobytes would slow each call down.
-  core::Outcome plan(const GpuProgram &program, std::span<const core::Request> requests, uint64_t capture, Plan &plan);
+  core::Outcome plan(const GpuProgram &program, const core::Shape &shape, std::span<const core::Request> requests,
+                     uint64_t capture, Plan &plan);
   /// Enqueues a call after the last call, whichever stream that call was enqueued or replayed on.
   core::Outcome enqueue(Plan &plan, Stream stream);
   /// Like enqueue(), but calls `call` to enqueue the work. `call` must call put(), and can enqueue other work before

@@ -70,8 +70,31 @@ void CallTable::evict() {
   retired.fetch_add(1, std::memory_order_release);
 }
 
-LayoutOptions CallTable::layoutFor(const LoadedProgram &loaded, const Request &request) {
+/// The user's choice of a tile size takes precedence. In adversarial order, tiles have random sizes.
+ShapeRule CallTable::shapes() {
+  if (options.layout.slotBytes != 0 || options.layout.tileElements != 0 || options.adversarial)
+    return {};
+  const auto differ = [this](const Arm &arm, uint32_t elementBytes, uint64_t bytes) {
+    return differs(arm, elementBytes, bytes);
+  };
+  return {{{.tile = -2}, {.tile = 2}}, differ};
+}
+
+bool CallTable::differs(const Arm &arm, uint32_t elementBytes, uint64_t bytes) {
+  const LoadedProgram &loaded = selection.use(arm.program);
+  const Program &program = *loaded.program;
+  LayoutOptions layout = options.layout;
+  if (PreparedCall::isWorthSharing(loaded, site, bytes, PreparedCall::bytesWorthSharing))
+    layout = PreparedCall::sharingLayout(layout, site);
+  const uint64_t count = countOf(program, bytes, elementBytes);
+  const uint64_t byDefault = tileElementsOf(program, count, elementBytes, layout);
+  layout.tile = arm.shape.tile;
+  return tileElementsOf(program, count, elementBytes, layout) != byDefault;
+}
+
+LayoutOptions CallTable::layoutFor(const LoadedProgram &loaded, const Request &request, int8_t tile) {
   LayoutOptions wanted = options.layout;
+  wanted.tile = tile;
   const auto &info = loaded.program->info();
   if (!options.adversarial)
     return wanted;
@@ -88,29 +111,31 @@ uint64_t CallTable::sharingFrom() {
   return !options.adversarial ? PreparedCall::bytesWorthSharing : random.below(2) ? 0 : UINT64_MAX;
 }
 
-Result<const LoadedProgram *> CallTable::programFor(const Request &request, std::optional<uint32_t> program) {
-  if (!program)
+Result<const LoadedProgram *> CallTable::programFor(const Request &request, std::optional<Arm> arm) {
+  if (!arm)
     return selection.select(request);
-  return &selection.use(*program);
+  return &selection.use(arm->program);
 }
 
 /// Finds the prepared call for the request, or prepares it. Returns null if the call has no elements.
-Result<PreparedCall *> CallTable::find(const Request &request, std::optional<uint32_t> number) {
+Result<PreparedCall *> CallTable::find(const Request &request, std::optional<Arm> arm) {
   const auto isWanted = [&](const PreparedCall &call) {
-    return call.serves(request) && (!number || &call.loadedProgram() == &selection.use(*number));
+    return call.serves(request) &&
+           (!arm || (&call.loadedProgram() == &selection.use(arm->program) && call.tile() == arm->shape.tile));
   };
   for (const auto &known : calls)
     if (isWanted(*known))
       return known.get();
-  const Result<const LoadedProgram *> selected = programFor(request, number);
+  const Result<const LoadedProgram *> selected = programFor(request, arm);
   if (!selected.ok())
     return selected.outcome();
   if (request.count == 0)
     return nullptr;
   const LoadedProgram &program = **selected;
   evict();
+  const LayoutOptions layout = layoutFor(program, request, arm ? arm->shape.tile : int8_t{0});
   Result<std::unique_ptr<PreparedCall>> fresh =
-      PreparedCall::prepare(program, site, request, {layoutFor(program, request), sharingFrom(), ++lastId});
+      PreparedCall::prepare(program, site, request, {layout, sharingFrom(), ++lastId});
   if (!fresh.ok())
     return fresh.outcome();
   PreparedCall &call = *calls.emplace_back(std::move(*fresh));
@@ -141,14 +166,14 @@ Result<Sharing> CallTable::enter(std::span<const Request> requests, uint64_t num
 }
 
 Result<Entered> CallTable::begin(std::span<const Request> requests, uint64_t number,
-                                 std::span<const PreparedCall *const> entered, std::optional<uint32_t> program) {
+                                 std::span<const PreparedCall *const> entered, std::optional<Arm> arm) {
   retire(entered);
   if (Outcome outcome = checkRequests(requests); !outcome.ok())
     return outcome;
   const Request &request = requests[0];
   if (isEmpty(request))
     return Entered{};
-  const Result<PreparedCall *> found = find(request, program);
+  const Result<PreparedCall *> found = find(request, arm);
   if (!found.ok())
     return found.outcome();
   if (!*found)

@@ -37,15 +37,15 @@ public:
 
   /// Finds or prepares the call for `requests`, which are indexed by rank, and lets the ranks of this process enter it
   /// as call `number`. All ranks must have ended their previous calls, in this table and others. Drops the calls in
-  /// `entered`, which only some ranks have entered; these calls stay in memory until the next begin(). `program` runs
-  /// the call if it is set; it must be an arm of the requests. If all processes make the same calls of this function,
+  /// `entered`, which only some ranks have entered; these calls stay in memory until the next begin(). `arm` runs the
+  /// call if it is set; it must be an arm of the requests. If all processes make the same calls of this function,
   /// and none returns gc3SystemError, they prepare the same calls, with the same ids.
   core::Result<Entered> begin(std::span<const core::Request> requests, uint64_t number,
-                              std::span<const PreparedCall *const> entered, std::optional<uint32_t> program = {});
+                              std::span<const PreparedCall *const> entered, std::optional<core::Arm> arm = {});
 
   /// Returns the online selection for this table's programs. This table must outlive it.
   core::OnlineSelection makeOnline() {
-    return {selection, options.tune, {site.ranks(), 1}, options.earlier};
+    return {selection, options.tune, {site.ranks(), 1}, options.earlier, shapes()};
   }
 
   /// Returns a counter that increases each time that calls are dropped.
@@ -61,11 +61,13 @@ public:
   uint32_t helpers(const PreparedCall &call) const;
 
 private:
-  core::Result<PreparedCall *> find(const core::Request &request, std::optional<uint32_t> program);
-  core::Result<const core::LoadedProgram *> programFor(const core::Request &request, std::optional<uint32_t> program);
+  core::ShapeRule shapes();
+  bool differs(const core::Arm &arm, uint32_t elementBytes, uint64_t bytes);
+  core::Result<PreparedCall *> find(const core::Request &request, std::optional<core::Arm> arm);
+  core::Result<const core::LoadedProgram *> programFor(const core::Request &request, std::optional<core::Arm> arm);
   core::Result<Sharing> enter(std::span<const core::Request> requests, uint64_t number, PreparedCall &call);
   uint64_t sharingFrom();
-  core::LayoutOptions layoutFor(const core::LoadedProgram &program, const core::Request &request);
+  core::LayoutOptions layoutFor(const core::LoadedProgram &program, const core::Request &request, int8_t tile);
   void retire(std::span<const PreparedCall *const> entered);
   void evict();
   void drop(std::vector<std::unique_ptr<PreparedCall>> &unneeded);

@@ -30,6 +30,12 @@ uint64_t sharedTileBytes(const Site &site) {
 }
 } // namespace
 
+LayoutOptions PreparedCall::sharingLayout(LayoutOptions options, const Site &site) {
+  if (options.slotBytes == 0)
+    options.slotBytes = sharedTileBytes(site);
+  return options;
+}
+
 Result<std::unique_ptr<PreparedCall>> PreparedCall::prepare(const LoadedProgram &loaded, const Site &site,
                                                             const Request &request, const Options &options) {
   std::unique_ptr<PreparedCall> made(new PreparedCall(loaded, site, options.id));
@@ -48,10 +54,10 @@ Outcome PreparedCall::build(const Request &request, const Options &options) {
   const auto type = static_cast<ElementType>(request.type);
   uint64_t count = request.count;
   LayoutOptions chosen = options.layout;
-  worthSharing = home.sharesBuffers() && (loaded.asWritten->any() || loaded.inPlace->any()) &&
-                 callBytes(program, count, elementSize(type)).value_or(0) >= options.sharingFrom;
-  if (worthSharing && chosen.slotBytes == 0)
-    chosen.slotBytes = sharedTileBytes(home);
+  const uint64_t bytes = callBytes(program, count, elementSize(type)).value_or(0);
+  worthSharing = isWorthSharing(loaded, home, bytes, options.sharingFrom);
+  if (worthSharing)
+    chosen = sharingLayout(chosen, home);
   if (std::string problem = layout.compute(program, count, elementSize(type), chosen); !problem.empty())
     return {gc3InvalidArgument, problem};
   if (Padding::needed(program, count)) {

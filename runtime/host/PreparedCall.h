@@ -34,6 +34,14 @@ public:
     uint64_t sharingFrom = 0; ///< messages can skip their slots if a rank has this number of bytes or more
     uint64_t id = 0;          ///< not 0; equal in all processes of the communicator
   };
+  /// Returns whether messages of calls can skip their slots. `bytes` are those of a rank.
+  static bool isWorthSharing(const core::LoadedProgram &loaded, const Site &site, uint64_t bytes,
+                             uint64_t sharingFrom) {
+    return site.sharesBuffers() && (loaded.asWritten->any() || loaded.inPlace->any()) && bytes >= sharingFrom;
+  }
+  /// Returns the options of calls whose messages can skip their slots: their slots have another size by default.
+  static core::LayoutOptions sharingLayout(core::LayoutOptions options, const Site &site);
+
   /// Prepares calls like `request`. `loaded` and `site` must outlive the result. Returns gc3InvalidArgument or
   /// gc3SystemError.
   static core::Result<std::unique_ptr<PreparedCall>> prepare(const core::LoadedProgram &loaded, const Site &site,
@@ -111,6 +119,7 @@ public:
 
   const Site &site() const { return home; }
   const core::LoadedProgram &loadedProgram() const { return loaded; }
+  int8_t tile() const { return layout.options.tile; }
   /// Returns the sum over all ranks of the bytes of the rank's input or output, whichever is larger.
   uint64_t dataBytes() const;
   /// Returns the bytes of memory that this object keeps.

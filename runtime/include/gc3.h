@@ -241,7 +241,9 @@ typedef enum GC3_ENUM_TYPE {
   gc3TuneDefault = 0, /**< GC3_TUNE, else off */
   gc3TuneOff = 1,
   gc3TuneOnline = 2,
-  gc3TuneOnlineSameBits = 3 /**< calls whose results are rounded keep the program that they have without selection */
+  gc3TuneOnlineSameBits = 3, /**< calls whose results are rounded keep the program that they have without selection */
+  gc3TuneOnlineShapes = 4,   /**< also chooses the size of tiles, and on GPUs the number of threads of thread blocks */
+  gc3TuneOnlineSameBitsShapes = 5 /**< both */
 } gc3Tune_t;
 
 /** The order in which the host executor runs steps. */

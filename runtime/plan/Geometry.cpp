@@ -51,31 +51,43 @@ uint32_t slotsPerReturn(uint32_t slots, uint32_t needed) {
   return slots <= needed ? 1 : std::max(1u, std::min(slots / 2, slots - needed + 1));
 }
 
-bool setTiles(uint64_t slotElements, uint32_t maxCount, uint32_t elementBytes, const SlotSizes &sizes,
-              KernelArgs &call) {
+bool setTiles(uint64_t slotElements, uint32_t maxCount, uint32_t elementBytes, const SlotSizes &sizes, KernelArgs &call,
+              int8_t tile) {
   call.slotElements = slotElements;
   call.slots = sizes.slots;
   call.slotBytes = sizes.slotBytes;
   const Packing unit = packingOf(sizes.protocol);
   const uint64_t unitElements = unit.data / elementBytes;
-  const uint64_t most = sizes.slotBytes / unit.stored / maxCount * unitElements;
-  if (most == 0)
+  const uint64_t units = sizes.slotBytes / unit.stored / maxCount;
+  if (units == 0)
     return false;
+  const uint64_t most = std::max<uint64_t>(core::scaled(units, tile), 1) * unitElements;
   call.tiles = divideUp(slotElements, most);
   if (call.tiles == 0)
     call.tileElements = call.tileStride = 0;
-  else if (uint64_t tile = divideUp(slotElements, call.tiles); call.tiles == 1 && tile * elementBytes % unit.data == 0)
-    call.tileElements = tile, call.tileStride = tile * elementBytes;
+  else if (uint64_t even = divideUp(slotElements, call.tiles); call.tiles == 1 && even * elementBytes % unit.data == 0)
+    call.tileElements = even, call.tileStride = even * elementBytes;
   else {
-    tile = divideUp(tile, unitElements) * unitElements;
-    call.tileElements = tile, call.tileStride = tile * elementBytes;
-    call.tiles = divideUp(slotElements, tile);
+    even = divideUp(even, unitElements) * unitElements;
+    call.tileElements = even, call.tileStride = even * elementBytes;
+    call.tiles = divideUp(slotElements, even);
   }
   return true;
 }
 
+bool differs(const core::Program &program, uint64_t bytes, uint32_t elementBytes, const SlotSizes &sizes, int8_t tile) {
+  const uint64_t slotElements =
+      divideUp(core::countOf(program, bytes, elementBytes), core::slotsPerBlock(program.info()));
+  const auto tileElements = [&](int8_t chosen) {
+    KernelArgs call{};
+    setTiles(slotElements, program.info().max_count(), elementBytes, sizes, call, chosen);
+    return call.tileElements;
+  };
+  return tileElements(tile) != tileElements(0);
+}
+
 std::string setGeometry(const core::Program &program, uint64_t count, uint32_t elementBytes, const SlotSizes &sizes,
-                        KernelArgs &call) {
+                        KernelArgs &call, int8_t tile) {
   const std::string name = "program '" + program.info().name()->str() + "'";
   if (sizes.slots < program.info().min_fifo_slots())
     return name + " needs at least " + std::to_string(program.info().min_fifo_slots()) +
@@ -86,7 +98,7 @@ std::string setGeometry(const core::Program &program, uint64_t count, uint32_t e
   call.shapes[0] = shapeOf(program, program.info().input_chunks_per_block(), count, slotElements);
   call.shapes[1] = shapeOf(program, program.info().output_chunks_per_block(), count, slotElements);
   call.shapes[2] = {UINT64_MAX, UINT32_MAX};
-  if (!setTiles(slotElements, program.info().max_count(), elementBytes, sizes, call))
+  if (!setTiles(slotElements, program.info().max_count(), elementBytes, sizes, call, tile))
     return name + " sends " + std::to_string(program.info().max_count()) +
            " slots at once, too many for FIFO slots of " + std::to_string(sizes.slotBytes) + " bytes";
   return {};

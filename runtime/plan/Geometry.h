@@ -27,14 +27,18 @@ uint64_t fewestBytesPerTile(kernel::Protocol protocol);
 uint32_t slotsPerReturn(uint32_t slots, uint32_t needed);
 
 /// Sets the slots and tiles of a call whose buffer slots have `slotElements` elements, and whose messages have at most
-/// `maxCount` buffer slots. Returns false if a FIFO slot cannot hold the largest message.
+/// `maxCount` buffer slots. `tile` is core::Shape::tile, at most 0: a FIFO slot can hold a larger tile. Returns false
+/// if a FIFO slot cannot hold the largest message.
 bool setTiles(uint64_t slotElements, uint32_t maxCount, uint32_t elementBytes, const SlotSizes &sizes,
-              kernel::KernelArgs &call);
+              kernel::KernelArgs &call, int8_t tile = 0);
+
+/// Returns whether a call of about `bytes` bytes has other tiles with a `tile` than by default.
+bool differs(const core::Program &program, uint64_t bytes, uint32_t elementBytes, const SlotSizes &sizes, int8_t tile);
 
 /// Sets the shapes, slot sizes and tile sizes for `count` elements per block. `elementBytes` is the element size of the
-/// kernel's arithmetic. Returns an empty string, or an error text: a buffer exceeds the address space, there are too
-/// few FIFO slots, or a FIFO slot cannot hold the largest message.
+/// kernel's arithmetic, and `tile` as for setTiles(). Returns an empty string, or an error text: a buffer exceeds the
+/// address space, there are too few FIFO slots, or a FIFO slot cannot hold the largest message.
 std::string setGeometry(const core::Program &program, uint64_t count, uint32_t elementBytes, const SlotSizes &sizes,
-                        kernel::KernelArgs &call);
+                        kernel::KernelArgs &call, int8_t tile = 0);
 
 } // namespace gc3::plan

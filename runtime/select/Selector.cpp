@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace gc3::select {
@@ -27,6 +28,7 @@ constexpr float firstWeight = 2;         ///< of firstNoise and firstDoubt, in s
 constexpr float shiftWeight = 3;         ///< of "there is no common error", in arms
 constexpr float doubtOfUnknown = 1;      ///< of an arm without a prediction
 constexpr float doubtOfNeighbour = 0.1F; ///< of what a sample says about the adjacent bucket
+constexpr float doubtOfVariant = 0.1F;   ///< of what an arm's time says about its variants
 constexpr float doubtOfAge = 0.12F;      ///< of a sample that is `oldAge` samples old
 constexpr float oldAge = 1000;
 constexpr float doubtOfChange = 0.5F; ///< of a sample from before a change
@@ -38,6 +40,11 @@ float square(float x) {
   return x * x;
 }
 
+/// Returns the doubt of what a sample says about another bucket.
+float doubtOfDistance(uint32_t a, uint32_t b) {
+  return doubtOfNeighbour * static_cast<float>(a < b ? b - a : a - b);
+}
+
 } // namespace
 
 bool Selector::Arm::canRun() const {
@@ -45,8 +52,13 @@ bool Selector::Arm::canRun() const {
 }
 
 Selector::Selector(const Arms &arms, Budget &commonBudget)
-    : buckets(arms.buckets), count(arms.count), budget(commonBudget), states(std::size_t(arms.buckets) * arms.count),
-      pending(states.size()), rows(arms.buckets), prospects(states.size()) {
+    : buckets(arms.buckets), count(arms.count), budget(commonBudget), bases(arms.variantOf),
+      states(std::size_t(arms.buckets) * arms.count), pending(states.size()), rows(arms.buckets),
+      prospects(states.size()) {
+  if (bases.empty()) {
+    bases.resize(count);
+    std::iota(bases.begin(), bases.end(), 0);
+  }
   for (std::size_t i = 0; i < states.size(); ++i)
     states[i].predicted = logarithm(arms.predicted[i]);
   for (uint32_t b = 0; b < buckets; ++b)
@@ -228,6 +240,11 @@ const Selector::Prospect *Selector::findCandidate(uint32_t bucket) const {
   return best;
 }
 
+/// Returns whether an arm is a variant of an arm whose time must be known first.
+bool Selector::isTooEarly(uint32_t bucket, uint32_t arm) const {
+  return at(bucket, arm).estimate.count() == 0 && isVariant(arm) && at(bucket, bases[arm]).estimate.count() == 0;
+}
+
 /// Finds the arms that may be faster than the favourite.
 void Selector::findProspects(uint32_t bucket) {
   Row &row = rows[bucket];
@@ -235,7 +252,7 @@ void Selector::findProspects(uint32_t bucket) {
   row.prospects = 0;
   for (uint32_t a = 0; a < count; ++a) {
     const Arm &arm = at(bucket, a);
-    if (a == row.favourite || !arm.canRun())
+    if (a == row.favourite || !arm.canRun() || isTooEarly(bucket, a))
       continue;
     if (const float time = optimistic(row, arm); time < limit)
       prospects[index(bucket, row.prospects++)] = {a, time,
@@ -251,7 +268,9 @@ void Selector::refresh(uint32_t bucket) {
   for (uint32_t a = 0; a < count; ++a) {
     Arm &arm = at(bucket, a);
     const uint32_t samples = arm.estimate.count();
-    const Guess others = arm.canRun() ? guessFromOthers(bucket, a, errors) : Guess{infinity, 0};
+    const Guess others = !arm.canRun()  ? Guess{infinity, 0}
+                         : isVariant(a) ? guessOfVariant(bucket, a)
+                                        : guessFromOthers(bucket, a, errors);
     arm.next = others;
     if (samples == 0)
       continue;
@@ -282,7 +301,7 @@ Selector::Errors Selector::errorsOf(uint32_t bucket) const {
   float sum = 0, squares = 0, known = 0;
   for (uint32_t a = 0; a < count; ++a) {
     const Arm &arm = at(bucket, a);
-    if (arm.estimate.count() == 0 || !std::isfinite(arm.predicted))
+    if (arm.estimate.count() == 0 || !std::isfinite(arm.predicted) || isVariant(a))
       continue;
     const float error = arm.estimate.median() - arm.predicted;
     sum += error, known += 1;
@@ -291,21 +310,37 @@ Selector::Errors Selector::errorsOf(uint32_t bucket) const {
   return {sum / (known + shiftWeight), std::sqrt((square(firstDoubt) * firstWeight + squares) / (known + firstWeight))};
 }
 
+/// Returns the nearest other bucket in which the arm has samples; `bucket` if there is none.
+uint32_t Selector::nearestKnown(uint32_t bucket, uint32_t arm) const {
+  for (uint32_t distance = 1; distance <= reach; ++distance)
+    for (const uint32_t near : {bucket - distance, bucket + distance})
+      if (near < buckets && at(near, arm).estimate.count() != 0)
+        return near;
+  return bucket;
+}
+
+/// Guesses a variant's time from that of its arm: they differ as in a near bucket.
+Selector::Guess Selector::guessOfVariant(uint32_t bucket, uint32_t number) const {
+  const Guess &base = at(bucket, bases[number]).next;
+  const uint32_t near = nearestKnown(bucket, number);
+  const float difference = at(near, number).next.time - at(near, bases[number]).next.time;
+  return near == bucket
+             ? Guess{base.time, std::sqrt(square(base.doubt) + square(doubtOfVariant))}
+             : Guess{base.time + difference, std::sqrt(square(base.doubt) + square(doubtOfDistance(near, bucket)))};
+}
+
 /// Guesses an arm's time without its own samples: from its samples in near buckets, else from its prediction, else from
 /// the favourite's time.
 Selector::Guess Selector::guessFromOthers(uint32_t bucket, uint32_t number, const Errors &errors) const {
   const Arm &arm = at(bucket, number);
   const bool isPredicted = !std::isnan(arm.predicted);
-  for (uint32_t distance = 1; distance <= reach; ++distance)
-    for (const uint32_t near : {bucket - distance, bucket + distance}) {
-      if (near >= buckets || at(near, number).estimate.count() == 0)
-        continue;
-      const Arm &known = at(near, number);
-      const float doubt = doubtOfNeighbour * static_cast<float>(distance);
-      if (isPredicted && std::isfinite(known.predicted))
-        return {arm.predicted + known.next.time - known.predicted, doubt};
-      return {known.next.time, doubt + doubtOfUnknown / 2};
-    }
+  if (const uint32_t near = nearestKnown(bucket, number); near != bucket) {
+    const Arm &known = at(near, number);
+    const float doubt = doubtOfDistance(near, bucket);
+    if (isPredicted && std::isfinite(known.predicted))
+      return {arm.predicted + known.next.time - known.predicted, doubt};
+    return {known.next.time, doubt + doubtOfUnknown / 2};
+  }
   if (isPredicted)
     return {arm.predicted + errors.shift, errors.doubt};
   const Arm &favourite = at(bucket, rows[bucket].favourite);

@@ -18,6 +18,9 @@ struct Arms {
   uint32_t buckets = 0, count = 0;
   std::vector<float> predicted; ///< by bucket * count + arm, in microseconds. NaN: unknown. Infinity: the arm can't run
   std::vector<uint32_t> fixed;  ///< by bucket: the arm that runs calls if nothing is known
+  /// By arm: the arm of which it is a variant, which comes before it; itself if it is none. Empty: there are no
+  /// variants. A variant probably takes about the same time, and is not tried before the other arm has a time.
+  std::vector<uint32_t> variantOf{};
 
   /// Notes that an arm can't run. The first arm that can run replaces it as a fixed arm.
   void exclude(uint32_t arm);
@@ -118,12 +121,17 @@ private:
   void refresh(uint32_t bucket);
   float noiseOf(uint32_t bucket) const;
   Errors errorsOf(uint32_t bucket) const;
+  bool isVariant(uint32_t arm) const { return bases[arm] != arm; }
+  bool isTooEarly(uint32_t bucket, uint32_t arm) const;
+  uint32_t nearestKnown(uint32_t bucket, uint32_t arm) const;
+  Guess guessOfVariant(uint32_t bucket, uint32_t arm) const;
   Guess guessFromOthers(uint32_t bucket, uint32_t arm, const Errors &errors) const;
   void chooseFavourite(uint32_t bucket);
 
   const uint32_t buckets, count;
   Budget &budget;
   uint64_t history = 0;
+  std::vector<uint32_t> bases;     ///< Arms::variantOf
   std::vector<Arm> states;         ///< by index()
   std::vector<uint32_t> pending;   ///< by index(): calls whose times have not arrived
   std::vector<Row> rows;           ///< by bucket

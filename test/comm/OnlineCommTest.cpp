@@ -3,7 +3,9 @@
 // that can't be loaded, and connections that end.
 #include "CommSupport.h"
 
+#include <algorithm>
 #include <atomic>
+#include <map>
 #include <thread>
 
 using namespace gc3;
@@ -44,9 +46,9 @@ protected:
     return call.outcome;
   }
   /// Makes calls on all ranks, one group each. Returns the first error; empty if all data are right.
-  std::string callAll(CommWorld &world, int calls) {
+  std::string callAll(CommWorld &world, int calls, uint64_t count = 5) {
     for (int number = 0; number < calls; ++number) {
-      const Trial wanted = world.trial(0, {.count = 5});
+      const Trial wanted = world.trial(0, {.count = count});
       const Loopback::Buffers buffers(fake, wanted);
       std::vector<CallGroup::Call> group;
       for (size_t rank = 0; rank < rankCount; ++rank)
@@ -255,7 +257,7 @@ TEST_F(OnlineComm, CallsBesideOthersHaveTheirOwnChoices) {
       }
     for (size_t rank = 0; rank < rankCount; ++rank) {
       EXPECT_TRUE(fake.isIdle(world.streams[rank]));
-      EXPECT_EQ(world.ranks[rank]->online()->favourite(part(world, rank, buffers).kind), uint32_t(areBesideOthers));
+      EXPECT_EQ(world.ranks[rank]->online()->favourite(part(world, rank, buffers).kind).program, uint32_t(areBesideOthers));
     }
   };
   makeCalls(170, true);
@@ -368,6 +370,59 @@ TEST_F(FaultyChoice, ARankThatDoesNotAnswerDoesNotHoldBackTheTimeout) {
   }
   isReleased = true;
   abortAll(world);
+}
+
+/// The calls of one program take times by their shape. By default, a block has 64 threads, and a tile 48 elements of
+/// each of the three slots.
+class ShapesComm : public OnlineComm {
+protected:
+  using LaunchShape = std::pair<uint64_t, uint32_t>; ///< elements of a tile, and threads
+  static constexpr uint64_t count = 144;
+  static constexpr LaunchShape byDefault{48, 64}, smallTiles{16, 64}, fewThreads{48, 32};
+
+  ShapesComm() {
+    const Monitor::Lock lock;
+    fake.threadsPerMultiprocessor = 64;
+    fake.duration = [this](const cuda::Launch &launch) {
+      const LaunchShape shape{fake.callOn.at(launch.stream).tileElements, launch.threads};
+      launched[launch.stream].push_back(shape);
+      return shape == fastest ? 50.0 : 100.0;
+    };
+  }
+  static cuda::Options shapes() {
+    cuda::Options options = online();
+    for (cuda::Tuning &tuning : options.tuning)
+      tuning = {};
+    options.tuning[0].slotBytes = 256;
+    options.tune.hasShapes = true;
+    return options;
+  }
+  void prefer(LaunchShape shape) {
+    const Monitor::Lock lock;
+    fastest = shape;
+  }
+  /// Checks that all ranks have run the same shapes in the same order. Returns them.
+  std::vector<LaunchShape> shapesOfAll(const CommWorld &world) {
+    const Monitor::Lock lock;
+    const std::vector<LaunchShape> first = launched[world.streams[0]];
+    for (const cuda::Stream stream : world.streams)
+      EXPECT_EQ(launched[stream], first);
+    return first;
+  }
+
+  LaunchShape fastest = byDefault;
+  std::map<cuda::Stream, std::vector<LaunchShape>> launched; ///< guarded by the monitor
+};
+
+TEST_F(ShapesComm, FollowTheTimes) {
+  CommWorld world(fake, nccl, {ringAllReduce(rankCount, true)}, shapes());
+  prefer(smallTiles);
+  ASSERT_EQ(callAll(world, 200, count), "");
+  const std::vector<LaunchShape> made = shapesOfAll(world);
+  EXPECT_EQ(made.front(), byDefault);
+  EXPECT_GT(std::count(made.begin(), made.end(), fewThreads), 0);
+  EXPECT_EQ(made.back(), smallTiles);
+  EXPECT_EQ(made.size(), 200U);
 }
 
 /// The application finalizes a communicator while a call waits for other ranks. The call must not run.

@@ -147,6 +147,27 @@ TEST_F(OnlineGpu, SameBits) {
   EXPECT_GE(counters().calls, 200U);
 }
 
+/// If the user of one rank has chosen the threads, no rank has the shape with fewer threads. So all have the same arms.
+TEST_F(OnlineGpu, ShapesDependOnTheThreadsOfAllRanks) {
+  fake.threadsPerMultiprocessor = 64;
+  load({ringAllReduce(rankCount, true)});
+  for (const uint32_t chosen : {0, 64}) {
+    prepare(rankCount);
+    gc3GroupStart();
+    for (size_t rank = 0; rank < rankCount; ++rank) {
+      gc3GpuConfig_t config = online(gc3TuneOnlineSameBitsShapes);
+      config.threads = rank == 1 ? chosen : 0;
+      EXPECT_EQ(gc3CommInit(&comms[rank], bundle, ncclComms[rank], &config), gc3Success);
+    }
+    ASSERT_EQ(gc3GroupEnd(), gc3Success) << gc3GetLastError(nullptr);
+    callAll(20);
+    EXPECT_EQ(counters().calls > 0, chosen == 0);
+    for (gc3Comm_t &comm : comms)
+      EXPECT_EQ(gc3CommDestroy(std::exchange(comm, nullptr)), gc3Success);
+  }
+  comms.clear();
+}
+
 TEST_F(OnlineGpu, FrozenChoices) {
   setTimes(100, 20, 60);
   make(allReduces(), online(gc3TuneOnline, -1));

@@ -41,9 +41,9 @@ protected:
     return requests;
   }
   /// Makes calls, every third one in place. Returns the first problem; empty if all data are right.
-  std::string call(Loopback &world, int calls) {
+  std::string call(Loopback &world, int calls, uint64_t count = 7) {
     for (int number = 0; number < calls; ++number) {
-      const Trial trial = world.trial({.count = 7, .inPlace = number % 3 == 0});
+      const Trial trial = world.trial({.count = count, .inPlace = number % 3 == 0});
       const Loopback::Buffers buffers(fake, trial);
       if (const core::Outcome outcome = world.world->call(requestsOf(buffers), nullptr); !outcome.ok())
         return outcome.text;
@@ -220,6 +220,84 @@ TEST_F(LoopbackOnline, FrozenChoices) {
   EXPECT_EQ(call(world, 60), "");
   EXPECT_EQ(selected(world), "simple");
   EXPECT_EQ(world.world->tuneCounters().explored, 0U);
+}
+
+/// Calls of one program, which take times by their shape. By default, a block has 64 threads, and a tile 48 elements of
+/// each of the three slots.
+class LoopbackShapes : public LoopbackOnline {
+protected:
+  static constexpr uint64_t count = 144;
+  struct Times {
+    double byDefault = 100, smallTiles = 100, fewThreads = 100;
+  };
+
+  LoopbackShapes() {
+    fake.threadsPerMultiprocessor = 64;
+    fake.duration = [this](const cuda::Launch &launch) {
+      last = {static_cast<int>(fake.callOn.at(launch.stream).tileElements), static_cast<int>(launch.threads)};
+      return last == std::pair(48, 64)   ? times.byDefault
+             : last == std::pair(16, 64) ? times.smallTiles
+             : last == std::pair(48, 32) ? times.fewThreads
+                                         : -1;
+    };
+  }
+  static cuda::Options shapes() {
+    cuda::Options options = online();
+    for (cuda::Tuning &tuning : options.tuning)
+      tuning = {};
+    options.tuning[0].slotBytes = 256;
+    options.tune.hasShapes = true;
+    return options;
+  }
+
+  Times times;
+  std::pair<int, int> last; ///< elements of a tile, and threads, of the last launch
+};
+
+TEST_F(LoopbackShapes, FollowTheTimes) {
+  Loopback world(ringAllReduce(ranks, true), shapes());
+  EXPECT_EQ(call(world, 1, count), "");
+  EXPECT_EQ(last, std::pair(48, 64));
+  times.smallTiles = 60;
+  EXPECT_EQ(call(world, 40, count), "");
+  EXPECT_EQ(last, std::pair(16, 64));
+  times = {100, 300, 60};
+  EXPECT_EQ(call(world, 40, count), "");
+  EXPECT_EQ(last, std::pair(48, 32));
+}
+
+/// A captured call keeps its shape.
+TEST_F(LoopbackShapes, CapturedCalls) {
+  times.fewThreads = 60;
+  Loopback world(ringAllReduce(ranks, true), shapes());
+  EXPECT_EQ(call(world, 40, count), "");
+  const Trial trial = world.trial({.count = count});
+  Loopback::Buffers buffers(fake, trial);
+  fake.captured = true;
+  EXPECT_TRUE(world.world->call(requestsOf(buffers), nullptr).ok());
+  fake.captured = false;
+  fake.replay();
+  EXPECT_TRUE(fake.isIdle(nullptr));
+  EXPECT_EQ(buffers.compare(), "");
+  EXPECT_EQ(last, std::pair(48, 32));
+}
+
+TEST_F(LoopbackShapes, TheUsersThreadsTakePrecedence) {
+  times = {100, 300, 10};
+  cuda::Options options = shapes();
+  options.tuning[0].threads = 64;
+  Loopback world(ringAllReduce(ranks, true), options);
+  EXPECT_EQ(call(world, 40, count), "");
+  EXPECT_EQ(last, std::pair(48, 64));
+}
+
+/// Calls of one tile run alike with smaller tiles.
+TEST_F(LoopbackShapes, SmallTilesNeedLargeCalls) {
+  cuda::Options options = shapes();
+  options.tuning[0].threads = 64;
+  Loopback world(ringAllReduce(ranks, true), options);
+  EXPECT_EQ(call(world, 40, 12), "");
+  EXPECT_EQ(world.world->tuneCounters().calls, 0U);
 }
 
 } // namespace

@@ -225,10 +225,12 @@ TEST(Online, RejectsSettingsOutOfRange) {
     EXPECT_STREQ(gc3GetLastError(nullptr), text);
   };
   const gc3HostConfig_t plain = GC3_HOST_CONFIG_INITIALIZER;
-  expect({"GC3_TUNE=on"}, plain, "GC3_TUNE is 'on'; it can be off, online or online,same-bits");
+  expect({"GC3_TUNE=on"}, plain, "GC3_TUNE is 'on'; it can be off, or online, then ,same-bits or ,shapes or both");
+  expect({"GC3_TUNE=online,shapes,shapes"}, plain,
+         "GC3_TUNE is 'online,shapes,shapes'; it can be off, or online, then ,same-bits or ,shapes or both");
   expect({"GC3_TUNE_BUDGET=2%"}, plain, "GC3_TUNE_BUDGET is '2%'; it can be a number from 0 to 100");
   expect({"GC3_TUNE_BUDGET=101"}, plain, "GC3_TUNE_BUDGET is '101'; it can be a number from 0 to 100");
-  expect({}, tuned(static_cast<gc3Tune_t>(4)), "unknown tune 4");
+  expect({}, tuned(static_cast<gc3Tune_t>(6)), "unknown tune 6");
   expect({}, tuned(gc3TuneOnline, 101), "tuneBudget is 101.000000; it can be at most 100");
   gc3BundleFree(bundle);
 }

@@ -29,7 +29,7 @@ protected:
     request.op = op;
     request.type = type;
     std::shared_ptr<const cuda::PreparedLaunch> found;
-    outcome = calls.find(*programs[program], request).moveTo(found);
+    outcome = calls.find(*programs[program], {}, request).moveTo(found);
     return found;
   }
 

@@ -48,7 +48,7 @@ TEST(Traffic, HasItsOwnChoices) {
   const core::Request request{core::CallKind::Standard, "allreduce", nullptr, nullptr, 1000, gc3Float32, gc3Sum, -1};
   uint64_t slow = 0;
   for (uint64_t number = 1; number < 10 * phase; ++number) {
-    times.programs.push_back(api::OnlineCalls::programOf(online.decide(number, request, times)));
+    times.programs.push_back(api::OnlineCalls::armOf(online.decide(number, request, times)).program);
     if (number > 2 * phase)
       slow += (times.programs[number] == 1) != isShared(number);
   }
@@ -65,14 +65,15 @@ TEST(Traffic, TimesBelongToTheCallsOwnPlace) {
   ASSERT_TRUE(file.ok());
   host::CallOptions options;
   options.tune.isOnline = true;
-  host::CallTable table(**file, rankCount, options);
+  const host::Site site(rankCount);
+  host::CallTable table(**file, site, options);
   std::mutex mutex;
   api::OnlineCalls online(table, mutex);
   Times times;
   times.isInPlace = true;
   const core::Request request{core::CallKind::Standard, "allreduce", nullptr, nullptr, 1000, gc3Float32, gc3Sum, -1};
   for (uint64_t number = 1; number < 20; ++number)
-    times.programs.push_back(api::OnlineCalls::programOf(online.decide(number, request, times)));
+    times.programs.push_back(api::OnlineCalls::armOf(online.decide(number, request, times)).program);
   const select::TuneFile learned = online.learned();
   EXPECT_FALSE(learned.rows.empty());
   for (const select::TuneRow &row : learned.rows)

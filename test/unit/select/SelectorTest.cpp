@@ -19,8 +19,8 @@ constexpr float never = std::numeric_limits<float>::infinity();
 
 /// A selector for one bucket whose times it gets at once.
 struct Bench {
-  explicit Bench(std::vector<float> predicted, double share = 0.02)
-      : budget(share), selector(Arms{1, static_cast<uint32_t>(predicted.size()), predicted, {0}}, budget),
+  explicit Bench(std::vector<float> predicted, double share = 0.02, std::vector<uint32_t> variantOf = {})
+      : budget(share), selector(Arms{1, static_cast<uint32_t>(predicted.size()), predicted, {0}, variantOf}, budget),
         counts(predicted.size()) {}
 
   /// Makes calls whose times are `times`, with a noise of 5 %. Returns the time of all calls.
@@ -273,6 +273,50 @@ TEST(Selector, TheDigestShowsWhatWasLearned) {
   EXPECT_NE(first.digest(), second.digest());
   second.learn(0, 1, {40, 100, 0.02F});
   EXPECT_EQ(first.digest(), second.digest());
+}
+
+TEST(Selector, TriesVariantsOfFastArmsOnly) {
+  Bench bench({100, 100, 100, 100, never}, 0.02, {0, 1, 0, 1, 0});
+  bench.run(300, {100, 300, 85, 10, 1});
+  EXPECT_EQ(bench.selector.favourite(0), 2);
+  EXPECT_EQ(bench.counts[3], 0) << "its arm is slow";
+  EXPECT_EQ(bench.counts[4], 0) << "it can't run";
+}
+
+/// Without times of arms, there are no calls of their variants.
+TEST(Selector, VariantsAwaitTheTimesOfTheirArms) {
+  Budget budget(0.02);
+  Selector selector({1, 4, {100, 100, 100, 100}, {0}, {0, 1, 0, 1}}, budget);
+  std::vector<int> counts(4);
+  for (int c = 0; c < 40; ++c)
+    ++counts[selector.choose(0).arm];
+  EXPECT_GT(counts[1], 0);
+  EXPECT_EQ(counts[2] + counts[3], 0);
+  selector.add(0, 0, 100);
+  for (int c = 0; c < 10; ++c)
+    ++counts[selector.choose(0).arm];
+  EXPECT_GT(counts[2], 0);
+  EXPECT_EQ(counts[3], 0);
+}
+
+/// In one bucket, the first variant takes 0.7 times as long as its arm, and the second one 1.4 times. The next bucket
+/// has another prediction that is wrong.
+TEST(Selector, VariantsDifferAlikeInNearBuckets) {
+  const float ratios[] = {1, 0.7F, 1.4F};
+  Budget budget(0.02);
+  Selector selector({2, 3, {100, 100, 100, 100, 100, 100}, {0, 0}, {0, 0, 0}}, budget);
+  std::vector<int> counts;
+  for (const uint32_t bucket : {0U, 1U}) {
+    counts.assign(3, 0);
+    for (int c = 0; c < 40; ++c) {
+      const uint32_t arm = selector.choose(bucket).arm;
+      selector.add(bucket, arm, (bucket == 0 ? 100.0F : 500.0F) * ratios[arm]);
+      ++counts[arm];
+    }
+    EXPECT_EQ(selector.favourite(bucket), 1);
+  }
+  EXPECT_EQ(counts[2], 0);
+  EXPECT_LE(counts[0], 2);
 }
 
 TEST(Selector, MissingTimesChangeNothing) {
