@@ -140,11 +140,14 @@ Result<HostJoin> prepareJoin(gc3Comm_t *comm, uint32_t rank, int nranks, gc3Bund
   return HostJoin{comm, bundle->file, std::move(*options), {}, {}};
 }
 
-job::Member memberOf(uint32_t rank, int nranks) {
+Result<job::Member> memberOf(uint32_t rank, int nranks) {
+  Result<std::string> secret = core::secret(core::settings());
+  if (!secret.ok())
+    return secret.outcome();
   job::Member member;
   member.rank = rank;
   member.ranks = static_cast<uint32_t>(nranks);
-  member.secret = core::settings().text(Setting::Secret);
+  member.secret = std::move(*secret);
   return member;
 }
 
@@ -161,8 +164,11 @@ Outcome initRank(gc3Comm_t *comm, int nranks, const gc3UniqueId_t &id, int rank,
   Result<HostJoin> wanted = prepareJoin(comm, number, nranks, bundle, config);
   if (!wanted.ok())
     return wanted.outcome();
+  const Result<job::Member> self = memberOf(number, nranks);
+  if (!self.ok())
+    return self.outcome();
   wanted->communicator.assign(bytes.begin(), bytes.end());
-  wanted->assemble = [bytes, rank0 = *endpoint, member = memberOf(number, nranks)](const job::WaitLimits &limits)
+  wanted->assemble = [bytes, rank0 = *endpoint, member = *self](const job::WaitLimits &limits)
       -> Result<std::unique_ptr<job::Assembly>> {
     if (member.rank != 0)
       return job::Assembly::join(rank0, member, limits);
@@ -192,8 +198,10 @@ Outcome initEnv(gc3Comm_t *comm, gc3Bundle_t bundle, const gc3HostConfig_t *conf
   if (!wanted.ok())
     return wanted.outcome();
   own.key = wanted->communicator = nextKey(own.key);
-  const auto ranks = static_cast<int>(own.ranks);
-  wanted->assemble = [own, member = memberOf(own.rank, ranks)](const job::WaitLimits &limits) {
+  const Result<job::Member> self = memberOf(own.rank, static_cast<int>(own.ranks));
+  if (!self.ok())
+    return self.outcome();
+  wanted->assemble = [own, member = *self](const job::WaitLimits &limits) {
     return job::Assembly::join(own, member, limits);
   };
   return enqueue(std::move(*wanted));

@@ -127,7 +127,7 @@ Meeting::Made make(const HostJoin &wanted, const HostBackendOptions &options, co
                    Processes::Assemblies ownRanks) {
   Result<host::SharedFile> file = host::SharedFile::open(static_cast<int>(found.file.process), found.file.descriptor);
   if (!file.ok())
-    return file.outcome();
+    return Outcome{file.outcome().code, "rank 0, or its process, is lost: " + file.outcome().text};
   const uint32_t ranks = ownRanks[0]->ranks();
   const std::span<const Identity> identities = ownRanks[0]->identities();
   std::vector<int> others = otherProcesses(identities, identities[ownRanks[0]->rank()]);

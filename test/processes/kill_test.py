@@ -19,7 +19,7 @@ LONGEST_S = 60     # until all processes have ended; a machine under load is slo
 
 # What the messages of the surviving ranks say, in the order of a job.
 STAGES = [
-    ("while ranks join", re.compile("has not joined|did not reach rank 0|does not answer")),
+    ("while ranks join", re.compile("has not joined|did not reach rank 0|does not answer|shared memory")),
     ("in a call, while a thread block waits", re.compile("thread block .* waits for")),
     ("in a call, before all ranks have made it", re.compile("wait in a call")),
     ("between calls", re.compile("whose process|which has failed|which has left|refuses access")),

@@ -71,7 +71,7 @@ public:
 /// Many different requests in turn: once warm, no search allocates. Requests that were forgotten are found again.
 TEST(NoMemory, FindingTheKindOfARequestAllocatesNothing) {
   TwoPrograms programs;
-  gc3::core::SequentialSelection selection(programs, {}, {}, {});
+  gc3::core::SequentialSelection selection(programs, {}, {}, {}, {});
   const auto findAll = [&](uint64_t count) {
     uint64_t right = 0;
     for (uint64_t i = 1; i <= count; ++i) {
