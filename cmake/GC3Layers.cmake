@@ -97,7 +97,7 @@ gc3_runtime_stays_apart("${PROJECT_SOURCE_DIR}/runtime")
 
 gc3_allow(GC3Log)
 gc3_allow(GC3Select GC3Common)
-gc3_allow(GC3Bundle GC3Common)
+gc3_allow(GC3Bundle GC3Common GC3Select)
 gc3_allow(GC3Trace GC3Log)
 gc3_allow(GC3Core GC3Bundle GC3Trace GC3Log GC3Select)
 gc3_allow(GC3Host GC3Core)
@@ -117,7 +117,7 @@ gc3_allow(GC3Comm GC3CudaRunner GC3GinFind GC3NcclApi GC3Net GC3Select)
 gc3_allow(GC3Shim GC3Comm)
 gc3_allow(GC3Api GC3Host GC3Cuda GC3Comm GC3Job)
 
-gc3_allow_includes(bundle)
+gc3_allow_includes(bundle select) # select/Logarithm.h
 gc3_allow_includes(select)
 gc3_allow_includes(core bundle trace select)
 gc3_allow_includes(trace core) # core/Log.h, core/Settings.h

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bundle/Times.h"
 
+#include "select/Logarithm.h"
+
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace gc3::bundle {
@@ -31,12 +32,14 @@ double microsecondsAt(std::span<const fbs::TimePoint> times, uint64_t bytes) {
   const fbs::TimePoint &before = *std::prev(next);
   /// Returns the logarithm of the growth from the point before.
   const auto growth = [&](uint64_t size) {
-    return std::log1p(static_cast<double>(size - before.bytes()) / static_cast<double>(before.bytes()));
+    return select::logarithmOf1Plus(static_cast<double>(size - before.bytes()) / static_cast<double>(before.bytes()));
   };
   if (next == times.end())
-    return before.microseconds() * std::exp(growth(bytes));
+    return before.microseconds() * (static_cast<double>(bytes) / static_cast<double>(before.bytes()));
   const double part = growth(bytes) / growth(next->bytes());
-  return before.microseconds() * std::pow(next->microseconds() / before.microseconds(), part);
+  const double factor = next->microseconds() / before.microseconds();
+  const double power = factor >= 1 ? select::logarithmOf1Plus(factor - 1) : -select::logarithmOf1Plus(1 / factor - 1);
+  return before.microseconds() * select::preciseExponential(part * power);
 }
 
 } // namespace gc3::bundle

@@ -9,22 +9,40 @@ namespace gc3::select {
 
 static constexpr double ln2 = 0.693147180559945309417;
 
-float logarithm(float x) {
-  if (!std::isfinite(x))
-    return x;
+/// Returns the logarithm of (1 + t) / (1 - t), for small t.
+static double sumSeries(double t) {
+  const double square = t * t;
+  return 2 * t * (1 + square * (1.0 / 3 + square * (1.0 / 5 + square * (1.0 / 7 + square * (1.0 / 9)))));
+}
+
+static double logarithmOf(double x) {
   int exponent = 0;
-  double mantissa = std::frexp(static_cast<double>(x), &exponent); // 0.5 to 1; exact
+  double mantissa = std::frexp(x, &exponent); // 0.5 to 1; exact
   if (mantissa < 0.70710678118654752440)
     mantissa *= 2, --exponent;
-  const double t = (mantissa - 1) / (mantissa + 1), square = t * t;
-  const double series = 1 + square * (1.0 / 3 + square * (1.0 / 5 + square * (1.0 / 7 + square * (1.0 / 9))));
-  return static_cast<float>(exponent * ln2 + 2 * t * series);
+  return exponent * ln2 + sumSeries((mantissa - 1) / (mantissa + 1));
+}
+
+float logarithm(float x) {
+  return std::isfinite(x) ? static_cast<float>(logarithmOf(static_cast<double>(x))) : x;
+}
+
+double logarithmOf1Plus(double x) {
+  constexpr double small = 0.4; // the sum 1 + x would lose bits of x
+  return x < small ? sumSeries(x / (2 + x)) : logarithmOf(1 + x);
 }
 
 float exponential(float x) {
   constexpr float limit = 88;
   if (x > limit)
     return std::numeric_limits<float>::infinity();
+  return x < -limit ? 0 : static_cast<float>(preciseExponential(static_cast<double>(x)));
+}
+
+double preciseExponential(double x) {
+  constexpr double limit = 700;
+  if (x > limit)
+    return std::numeric_limits<double>::infinity();
   if (x < -limit)
     return 0;
   const double power = std::nearbyint(x / ln2);
@@ -32,7 +50,7 @@ float exponential(float x) {
   double sum = 1;
   for (int term = 8; term >= 1; --term)
     sum = 1 + sum * rest / term;
-  return static_cast<float>(std::ldexp(sum, static_cast<int>(power)));
+  return std::ldexp(sum, static_cast<int>(power));
 }
 
 } // namespace gc3::select

@@ -9,8 +9,12 @@ namespace gc3::select {
 /// Returns the natural logarithm with a relative error below 1e-6. `x` must be positive, finite and normal; infinity
 /// and NaN are returned as they are.
 float logarithm(float x);
+/// Returns the natural logarithm of 1 + `x`, with a relative error below 1e-8. `x` must be finite and at least 0.
+double logarithmOf1Plus(double x);
 
 /// Returns e to the power of `x`, with a relative error below 1e-6. Returns infinity if the result is too large.
 float exponential(float x);
+/// Like exponential(), with a relative error below 1e-8.
+double preciseExponential(double x);
 
 } // namespace gc3::select

@@ -88,13 +88,14 @@ TEST(Times, areReadFromABundle) {
 TEST(Times, betweenPointsAreOnALineOfLogarithms) {
   const Points times = {{1024, 10}, {4096, 40}, {65536, 40}, {1 << 20, 640}};
   EXPECT_EQ(microsecondsAt(times, 1024), 10);
-  EXPECT_DOUBLE_EQ(microsecondsAt(times, 2048), 20);
+  EXPECT_NEAR(microsecondsAt(times, 2048), 20, 1e-6);
   EXPECT_EQ(microsecondsAt(times, 4096), 40);
-  EXPECT_DOUBLE_EQ(microsecondsAt(times, 5000), 40);
-  EXPECT_DOUBLE_EQ(microsecondsAt(times, 1 << 18), 160);
+  EXPECT_NEAR(microsecondsAt(times, 5000), 40, 1e-6);
+  EXPECT_NEAR(microsecondsAt(times, 1 << 18), 160, 1e-5);
+  EXPECT_NEAR(microsecondsAt(Points{{1024, 40}, {4096, 10}}, 2048), 20, 1e-6);
   EXPECT_EQ(microsecondsAt(times, 1 << 20), 640);
   const Points close = {{UINT64_MAX - 2, 1}, {UINT64_MAX, 4}};
-  EXPECT_DOUBLE_EQ(microsecondsAt(close, UINT64_MAX - 1), 2);
+  EXPECT_NEAR(microsecondsAt(close, UINT64_MAX - 1), 2, 1e-7);
 }
 
 TEST(Times, beyondThePointsAreLatencyAndBandwidth) {

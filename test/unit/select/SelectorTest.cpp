@@ -54,6 +54,12 @@ TEST(Logarithm, IsCloseToTheLibrary) {
     EXPECT_NEAR(logarithm(x), std::log(x), 1e-5) << x;
     EXPECT_NEAR(exponential(logarithm(x)) / x, 1, 1e-5) << x;
   }
+  for (double x : {0.0, 1e-18, 1e-9, 0.1, 0.3999, 0.4, 1.0, 1e9, 1e300})
+    EXPECT_NEAR(logarithmOf1Plus(x), std::log1p(x), 1e-8 * std::log1p(x)) << x;
+  for (double x : {-600.0, -1.0, 0.0, 0.2, 1.0, 50.0, 690.0})
+    EXPECT_NEAR(preciseExponential(x) / std::exp(x), 1, 1e-8) << x;
+  EXPECT_EQ(preciseExponential(1000), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(preciseExponential(-1000), 0);
   EXPECT_EQ(logarithm(1), 0);
   EXPECT_EQ(exponential(0), 1);
   EXPECT_EQ(logarithm(never), never);
