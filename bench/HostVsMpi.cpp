@@ -2,11 +2,11 @@
 // Compares gc3's host executor with MPI on two processors, one point after another. Samples of gc3 and of MPI
 // alternate.
 //
-// Two MPI processes are pinned to processors 0 and 1. gc3 runs in two ways: its ranks are threads of process 0, pinned to
-// the same processors, while process 1 sleeps; or they are the two processes. A sample is a loop of calls between two barriers. The time of a sample is the time
-// of the slower rank, divided by the number of calls. The result is the median over samples. A ping-pong before and
-// after each group of samples measures whether the processors are near to each other or far. If the result has changed,
-// the benchmark discards the samples.
+// Two MPI processes are pinned to processors 0 and 1. gc3 runs in two ways: its ranks are threads of process 0, pinned
+// to the same processors, while process 1 sleeps; or they are the two processes. A sample is a loop of calls between
+// two barriers. The time of a sample is the time of the slower rank, divided by the number of calls. The result is the
+// median over samples. A ping-pong before and after each group of samples measures whether the processors are near to
+// each other or far. If the result has changed, the benchmark discards the samples.
 //
 // The bound of a point is the time that two threads take for the loads and stores that the collective requires. They
 // use the same buffers, and do not wait for each other. The benchmark measures the bound with plain and with
@@ -106,9 +106,9 @@ public:
           took[k] = median(times[isFar][k]);
         const auto [threads, processes, mpi, bound] = took;
         printPoint(point);
-        std::printf("%-4s %5.0f ns %3zu  %10.2f %10.2f %10.2f  %6.2f %6.2f %6.2f  %10.2f  %5.2f\n", isFar ? "far" : "near",
-                    median(trips[isFar]), count, threads * 1e6, processes * 1e6, mpi * 1e6, mpi / threads,
-                    mpi / processes, processes / threads, bound * 1e6, bound / threads);
+        std::printf("%-4s %5.0f ns %3zu  %10.2f %10.2f %10.2f  %6.2f %6.2f %6.2f  %10.2f  %5.2f\n",
+                    isFar ? "far" : "near", median(trips[isFar]), count, threads * 1e6, processes * 1e6, mpi * 1e6,
+                    mpi / threads, mpi / processes, processes / threads, bound * 1e6, bound / threads);
         isReported = true;
       }
     if (!isReported) {
@@ -143,7 +143,8 @@ private:
     switch (what) {
     case Shared::TimeGc3: return sample(calls, [&] { callOurs(point, process, own, ownComm); });
     case Shared::TimeMpi: return sample(calls, [&] { callTheirs(point, own); });
-    case Shared::CheckGc3: return checkBoth(point, "gc3 between processes", [&] { callOurs(point, process, own, ownComm); });
+    case Shared::CheckGc3:
+      return checkBoth(point, "gc3 between processes", [&] { callOurs(point, process, own, ownComm); });
     case Shared::CheckMpi: return checkBoth(point, "MPI", [&] { callTheirs(point, own); });
     case Shared::Quit: break;
     }

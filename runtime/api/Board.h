@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the ranks of a host communicator announce their calls to each other. The memory is zeroed and has no pointers to
-// objects, so processes can share it.
+// Where the ranks of a host communicator announce their calls to each other. The memory is zeroed and has no pointers
+// to objects, so processes can share it.
 //
 // Each rank has its own cache lines, which only its own thread writes.
 #pragma once
@@ -24,7 +24,7 @@ struct alignas(host::linePair) Announcement {
   host::Sharing sharing; ///< see host::PreparedCall::sharing
   core::Placement placement;
   uint64_t send, recv, scratch, staged; ///< addresses in the rank's process: its buffers, host::PreparedCall::Addresses
-  OnlineCalls::TimedCall timed; ///< only with online selection
+  OnlineCalls::TimedCall timed;         ///< only with online selection
   alignas(host::linePair) RequestRecord request; ///< only if `call` is 0
 };
 
@@ -60,8 +60,8 @@ public:
   bool hasArrived(uint32_t rank, uint64_t number) const {
     return announcement(rank, number).number.load(std::memory_order_acquire) == number;
   }
-  /// Returns whether all ranks have arrived in call `number`. Ranks 0 .. `next` - 1 are known to have arrived. Increases
-  /// `next` if more ranks have.
+  /// Returns whether all ranks have arrived in call `number`. Ranks 0 .. `next` - 1 are known to have arrived.
+  /// Increases `next` if more ranks have.
   bool haveAllArrived(uint64_t number, uint32_t &next) const {
     while (next < ranks && hasArrived(next, number))
       ++next;

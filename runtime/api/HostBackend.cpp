@@ -24,8 +24,8 @@ using host::Sharing;
 
 namespace {
 /// A rank that waits for its peers first polls without pauses, because the peers usually arrive before a pause would
-/// end. Then it polls with pauses, or yields its processor if threads share processors. Finally it sleeps, and each sleep
-/// is longer than the previous one.
+/// end. Then it polls with pauses, or yields its processor if threads share processors. Finally it sleeps, and each
+/// sleep is longer than the previous one.
 constexpr unsigned pollsBeforePause = 100;
 constexpr unsigned pollsBeforeSleep = 4000;
 constexpr std::chrono::milliseconds longestYields{1};
@@ -253,7 +253,8 @@ Outcome HostBackend::await(uint64_t number, size_t own) {
   const auto timeout = std::chrono::milliseconds(options.timeoutMs);
   auto deadline = Clock::now() + timeout;
   auto over = [&] {
-    return board.haveAllArrived(number, next) || board.timeoutState().load(std::memory_order_acquire) != TimeoutState::None;
+    return board.haveAllArrived(number, next) ||
+           board.timeoutState().load(std::memory_order_acquire) != TimeoutState::None;
   };
   for (auto sleep = shortestSleep;; sleep = std::min(2 * sleep, longestSleep)) {
     board.waiting().sleepUntil(std::min(deadline, Clock::now() + sleep), over);
@@ -279,10 +280,10 @@ Outcome HostBackend::timeOut(uint64_t number, bool due) {
 }
 
 /// Decides whether call `number` has timed out. A rank is missing if it was in no call after the state was Deciding. A
-/// missing rank will announce no call. It sets `busy` before it reads the state, and all these accesses are sequentially
-/// consistent, so it will see the state. A rank that is in a call may be about to announce itself, so this function then
-/// decides nothing. This function reads `busy` before the number. In the other order, a rank could announce itself and
-/// leave the call between the two loads, and would seem to be missing.
+/// missing rank will announce no call. It sets `busy` before it reads the state, and all these accesses are
+/// sequentially consistent, so it will see the state. A rank that is in a call may be about to announce itself, so this
+/// function then decides nothing. This function reads `busy` before the number. In the other order, a rank could
+/// announce itself and leave the call between the two loads, and would seem to be missing.
 bool HostBackend::decideTimeout(uint64_t number) {
   std::atomic<TimeoutState> &state = board.timeoutState();
   TimeoutState expected = TimeoutState::None;
@@ -317,7 +318,8 @@ std::string HostBackend::listMissing(uint64_t number) const {
   uint32_t count = 0;
   for (uint32_t r = 0; r < site.ranks(); ++r)
     if (!board.hasArrived(r, number) && ++count <= mostListed)
-      missing += (count == 1 ? " " : ", ") + std::to_string(r) + (site.isWhole() ? "" : " (" + others->describe(r) + ")");
+      missing +=
+          (count == 1 ? " " : ", ") + std::to_string(r) + (site.isWhole() ? "" : " (" + others->describe(r) + ")");
   if (count > mostListed)
     missing += " and " + std::to_string(count - mostListed) + " more";
   return std::to_string(site.ranks() - count) + " of " + std::to_string(site.ranks()) +
@@ -358,7 +360,8 @@ Outcome HostBackend::fail(const Outcome &outcome) {
     std::lock_guard lock(agreement);
     if (!failure.ok())
       return outcome;
-    failure = {outcome.code, "an earlier call failed; destroy the communicators and create new ones. Its error: " + outcome.text};
+    failure = {outcome.code,
+               "an earlier call failed; destroy the communicators and create new ones. Its error: " + outcome.text};
     hasFailed.store(true, std::memory_order_release);
   }
   others->reportFailure(outcome);
@@ -421,7 +424,8 @@ core::Request HostBackend::requestOf(uint32_t rank, uint64_t number) const {
   if (site.owns(rank))
     return *states[rank].request;
   const Announcement &announcement = board.announcement(rank, number);
-  core::Request request = announcement.call != 0 ? table.withId(announcement.call)->request() : announcement.request.read();
+  core::Request request =
+      announcement.call != 0 ? table.withId(announcement.call)->request() : announcement.request.read();
   request.send = reinterpret_cast<const void *>(announcement.send);
   request.recv = reinterpret_cast<void *>(announcement.recv);
   return request;

@@ -128,7 +128,7 @@ private:
   host::WorkerPool pool;
   std::mutex meeting;     ///< guards the next member
   uint64_t metNumber = 0; ///< the last call of meetOthers()
-  std::mutex agreement; ///< guards the following members; select() can run during a call
+  std::mutex agreement;   ///< guards the following members; select() can run during a call
   host::CallTable table;
   std::optional<OnlineCalls> online; ///< has its own lock
   AgreedCall agreedCall;

@@ -135,8 +135,7 @@ Result<HostJoin> prepareJoin(gc3Comm_t *comm, uint32_t rank, int nranks, gc3Bund
     return options.outcome();
   const std::string traceName = chosenOr(config ? config->trace : nullptr, Setting::Trace, core::settings());
   if (!traceName.empty())
-    options->call.trace =
-        trace::fileOfGpu(traceName, 0, {rank, static_cast<uint32_t>(nranks), trace::wallClock()});
+    options->call.trace = trace::fileOfGpu(traceName, 0, {rank, static_cast<uint32_t>(nranks), trace::wallClock()});
   return HostJoin{comm, bundle->file, std::move(*options), {}, {}};
 }
 
@@ -154,8 +153,8 @@ Result<job::Member> memberOf(uint32_t rank, int nranks) {
 Outcome initRank(gc3Comm_t *comm, int nranks, const gc3UniqueId_t &id, int rank, gc3Bundle_t bundle,
                  const gc3HostConfig_t *config) {
   if (rank < 0 || rank >= nranks)
-    return {gc3InvalidArgument, "rank " + std::to_string(rank) + " is out of range; there are " +
-                                    std::to_string(nranks) + " ranks"};
+    return {gc3InvalidArgument,
+            "rank " + std::to_string(rank) + " is out of range; there are " + std::to_string(nranks) + " ranks"};
   const job::UniqueId bytes = bytesOf(id);
   const Result<net::Endpoint> endpoint = job::readUniqueId(bytes);
   if (!endpoint.ok())
@@ -168,8 +167,8 @@ Outcome initRank(gc3Comm_t *comm, int nranks, const gc3UniqueId_t &id, int rank,
   if (!self.ok())
     return self.outcome();
   wanted->communicator.assign(bytes.begin(), bytes.end());
-  wanted->assemble = [bytes, rank0 = *endpoint, member = *self](const job::WaitLimits &limits)
-      -> Result<std::unique_ptr<job::Assembly>> {
+  wanted->assemble = [bytes, rank0 = *endpoint,
+                      member = *self](const job::WaitLimits &limits) -> Result<std::unique_ptr<job::Assembly>> {
     if (member.rank != 0)
       return job::Assembly::join(rank0, member, limits);
     std::unique_ptr<job::Listener> listener = Listeners::instance().take(bytes);

@@ -155,10 +155,10 @@ Result<std::shared_ptr<HostBackend>> joinOthers(const HostJoin &wanted, std::uni
     return found.outcome();
   const auto expected = std::count_if(identities.begin(), identities.end(),
                                       [&](const Identity &identity) { return isInThisProcess(identity, self); });
-  const Meeting::Made made = Meeting::of(wanted.communicator)->arrive(
-      std::move(own), static_cast<size_t>(expected), [&](Processes::Assemblies ownRanks) {
-        return make(wanted, options, *found, std::move(ownRanks));
-      });
+  const Meeting::Made made =
+      Meeting::of(wanted.communicator)
+          ->arrive(std::move(own), static_cast<size_t>(expected),
+                   [&](Processes::Assemblies ownRanks) { return make(wanted, options, *found, std::move(ownRanks)); });
   if (!made.ok())
     return made.outcome();
   if (const Result<Assembly::Gathered> ready = assembly.gather({}, limits); !ready.ok())

@@ -7,8 +7,8 @@
 // 4. All ranks wait until all processes have done so.
 #pragma once
 
-#include "api/HostBackend.h"
 #include "api/Handles.h"
+#include "api/HostBackend.h"
 #include "job/Assembly.h"
 
 #include <functional>

@@ -12,7 +12,8 @@ using core::Outcome;
 
 std::shared_ptr<Meeting> Meeting::of(const std::string &communicator) {
   static std::mutex mutex;
-  static auto &meetings = *new std::map<std::string, std::weak_ptr<Meeting>>; // never destroyed: threads can outlive main
+  static auto &meetings =
+      *new std::map<std::string, std::weak_ptr<Meeting>>; // never destroyed: threads can outlive main
   std::lock_guard lock(mutex);
   std::erase_if(meetings, [](const auto &entry) { return entry.second.expired(); });
   std::shared_ptr<Meeting> meeting = meetings[communicator].lock();

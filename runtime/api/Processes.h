@@ -17,7 +17,7 @@ public:
   /// `ownRanks` has the connections of this process's ranks, ascending by rank; at least one.
   Processes(Assemblies ownRanks, host::SharedFile sharedFile)
       : assemblies(std::move(ownRanks)), file(std::move(sharedFile)) {}
-  /// Tells the other processes that this one has ended its calls.
+  /// Leaves the communicator, so that the other processes do not take the end of this one for a loss.
   ~Processes() override;
 
   core::Outcome findLoss() override;

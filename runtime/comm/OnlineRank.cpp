@@ -33,8 +33,7 @@ OnlineRank::OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms,
                        std::unique_ptr<net::Exchanger> connected)
     : options(optionsOf(terms.options, terms.rank)), rank(terms.rank),
       selection(table, options, terms.shape, std::move(terms.earlier), table.shapes()), cuda(cuda), callTimes(cuda),
-      inFlight(inFlight),
-      exchanger(std::move(connected)) {}
+      inFlight(inFlight), exchanger(std::move(connected)) {}
 
 OnlineRank::~OnlineRank() {
   if (exchanger)

@@ -44,9 +44,7 @@ public:
                               std::span<const PreparedCall *const> entered, std::optional<core::Arm> arm = {});
 
   /// Returns the online selection for this table's programs. This table must outlive it.
-  core::OnlineSelection makeOnline() {
-    return {selection, options.tune, {site.ranks(), 1}, options.earlier, shapes()};
-  }
+  core::OnlineSelection makeOnline() { return {selection, options.tune, {site.ranks(), 1}, options.earlier, shapes()}; }
 
   /// Returns a counter that increases each time that calls are dropped.
   uint64_t retirements() const { return retired.load(std::memory_order_acquire); }
@@ -80,7 +78,7 @@ private:
   std::vector<std::unique_ptr<PreparedCall>> calls;
   std::vector<std::unique_ptr<PreparedCall>> dropped; ///< dropped since the last begin()
   std::atomic<uint64_t> retired{0};
-  uint64_t lastId = 0; ///< of the calls prepared so far
+  uint64_t lastId = 0;                    ///< of the calls prepared so far
   std::optional<core::Timeline> timeline; ///< declared last, so that it is destroyed first, while its programs exist
 };
 

@@ -21,8 +21,8 @@ struct IdleLimits {
 };
 constexpr IdleLimits enoughProcessors{100, 1000, 2000}, fewProcessors{0, 4, 8};
 /// After yielding for this time, a worker checks for a deadlock and sleeps between sweeps, until it makes progress. The
-/// limit is a time, because one yield can take milliseconds if other programs use the processors. Each sleep takes twice
-/// as long as the one before, up to `longestSleep`.
+/// limit is a time, because one yield can take milliseconds if other programs use the processors. Each sleep takes
+/// twice as long as the one before, up to `longestSleep`.
 constexpr std::chrono::milliseconds longestYields{1};
 constexpr std::chrono::microseconds shortestSleep{20};
 constexpr std::chrono::microseconds longestSleep{1000};

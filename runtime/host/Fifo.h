@@ -87,9 +87,7 @@ struct Fifo {
   }
 
 private:
-  std::byte *slot(uint32_t number) {
-    return reinterpret_cast<std::byte *>(this) + firstSlot + number * slotBytes;
-  }
+  std::byte *slot(uint32_t number) { return reinterpret_cast<std::byte *>(this) + firstSlot + number * slotBytes; }
 };
 
 static_assert(std::is_trivially_destructible_v<Fifo> && std::atomic<uint64_t>::is_always_lock_free);

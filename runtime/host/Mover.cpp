@@ -64,8 +64,8 @@ void put(std::byte *to, const std::byte *from, size_t bytes, bool stream) {
 
 } // namespace
 
-/// Moves a run whose incoming or outgoing message is in another process. Where the data has no place in this process, it
-/// goes through a buffer that stays in a cache.
+/// Moves a run whose incoming or outgoing message is in another process. Where the data has no place in this process,
+/// it goes through a buffer that stays in a cache.
 bool Mover::moveBetweenProcesses(const Move &move, const Pointers &at, uint64_t elements) const {
   constexpr size_t bufferBytes = 64 << 10;
   thread_local std::vector<std::byte> buffers(2 * bufferBytes);

@@ -78,8 +78,8 @@ Outcome PreparedCall::build(const Request &request, const Options &options) {
   if (!scratchMemory.reserve(layout.scratchBytes))
     return {gc3SystemError, "no memory for " + std::to_string(layout.scratchBytes) + " bytes of scratch"};
   parts.reset(new RankPart[program.ranks()]);
-  run.emplace(loaded, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifos.data(),
-              scratchMemory.data(), home.otherProcesses());
+  run.emplace(loaded, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifos.data(), scratchMemory.data(),
+              home.otherProcesses());
   streams = dataBytes() >= bytesWorthStreaming;
   return {};
 }
@@ -226,7 +226,8 @@ Outcome PreparedCall::findFailure(Patience &patience) const {
     return {};
   if (run->hasFailed())
     return {gc3SystemError, "the system refuses access to the memory of another process" + explain()};
-  return {gc3Timeout, "no rank has moved a message for " + std::to_string(home.timeLimit().count()) + " ms" + explain()};
+  return {gc3Timeout,
+          "no rank has moved a message for " + std::to_string(home.timeLimit().count()) + " ms" + explain()};
 }
 
 void PreparedCall::diagnose(uint64_t number, Sharing sharing, Patience &patience) {

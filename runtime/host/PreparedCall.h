@@ -80,8 +80,8 @@ public:
   };
   /// Returns the addresses of a rank of this process.
   Addresses addressesOf(uint32_t rank, core::Placement placement) const;
-  /// Notes the buffers of a rank of another process in the call that all ranks have entered. No rank of this process may
-  /// be running. `request` has the addresses of the rank's buffers.
+  /// Notes the buffers of a rank of another process in the call that all ranks have entered. No rank of this process
+  /// may be running. `request` has the addresses of the rank's buffers.
   void meet(uint32_t rank, core::Placement placement, const core::Request &request, const Addresses &addresses,
             Sharing sharing);
   /// Returns the sharing that the rank's placement allows. A call can use the sharing that all ranks allow.

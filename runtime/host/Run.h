@@ -53,8 +53,8 @@ public:
   static size_t fifoHeadBytes(const core::Program &program) { return program.connections().size() * sizeof(Fifo); }
   /// All arguments must outlive this object. `fifoMemory` has fifoHeadBytes() zeros, and Layout::fifoBytes for slots.
   /// `scratchMemory` has Layout::scratchBytes. Both are aligned to linePair.
-  /// `processes` has the ids of the processes of ranks of other processes, by rank, and else 0. It is empty if all ranks
-  /// are in this process, or if messages between processes use slots.
+  /// `processes` has the ids of the processes of ranks of other processes, by rank, and else 0. It is empty if all
+  /// ranks are in this process, or if messages between processes use slots.
   Run(const core::LoadedProgram &program, const core::Layout &layout, ReduceKernel kernel, std::byte *fifoMemory,
       std::byte *scratchMemory, std::span<const int> processes = {});
 
@@ -77,7 +77,8 @@ public:
     ranks[rank].allowed = (sharing & Sharing::AsWritten) != Sharing::None ? &asWritten : &inPlace;
   }
 
-  /// Notes where a rank of another process has its buffers, until the next call. No rank of this process may be running.
+  /// Notes where a rank of another process has its buffers, until the next call. No rank of this process may be
+  /// running.
   void meet(uint32_t rank, const RemoteRank &remote, Sharing sharing);
   /// Returns the address of the scratch buffers of a rank of this process.
   std::byte *scratchOf(uint32_t rank) const { return ranks[rank].scratch; }
@@ -150,7 +151,7 @@ private:
     const core::Transfers::Staged *toStage = nullptr; ///< slots that are copied tile by tile
     std::byte *staged = nullptr;                      ///< memory of the copies
     size_t stagedTileBytes = 0;
-    Operand *operands = nullptr; ///< input, output and scratch buffers, in the order of Layout::buffers
+    Operand *operands = nullptr;  ///< input, output and scratch buffers, in the order of Layout::buffers
     std::byte *scratch = nullptr; ///< where the scratch buffers begin
     /// The caller's input if it is not at its place in the output. The first entry uses the input's slot numbers, and
     /// the second entry uses the output's.

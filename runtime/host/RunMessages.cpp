@@ -47,8 +47,8 @@ bool Run::betterSentAhead(const Transfers::StepTransfer &step, const fbs::Instru
   return messageBytes(inst) <= (step.staged != Transfers::none ? mostStagedBytes : mostBytes);
 }
 
-/// Returns whether a message between two processes should use a slot. The kernel copies memory of other processes page by
-/// page, so for a small message, a second copy is cheaper.
+/// Returns whether a message between two processes should use a slot. The kernel copies memory of other processes page
+/// by page, so for a small message, a second copy is cheaper.
 bool Run::betterThroughSharedSlot(uint32_t sender, uint32_t receiver) const {
   constexpr uint64_t mostBytes = 16 << 10;
   return processOf(prog.rankOfStep(sender)) != processOf(prog.rankOfStep(receiver)) &&

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that the processes of one machine share: an anonymous file (memfd_create), which vanishes with the last process
-// that has it open, however that process ends. Parts of the file are mapped one by one. Each process takes the same
-// parts in the same order, so that all processes map the same part without any message. No part is used twice, because
-// a process may release its mapping later than another one. So a new part has only zeros. Addresses in the file do not
-// run out: a file has 2^63 bytes, and only the pages of mapped parts take memory.
+// Memory that the processes of one machine share: an anonymous file (memfd_create), which vanishes with the last
+// process that has it open, however that process ends. Parts of the file are mapped one by one. Each process takes the
+// same parts in the same order, so that all processes map the same part without any message. No part is used twice,
+// because a process may release its mapping later than another one. So a new part has only zeros. Addresses in the file
+// do not run out: a file has 2^63 bytes, and only the pages of mapped parts take memory.
 #pragma once
 
 #include "core/Result.h"

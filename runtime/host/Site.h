@@ -24,7 +24,7 @@ public:
   virtual core::Outcome findLoss() = 0;
   /// Returns an error if this rank makes no more calls, because it is lost, or because it has been destroyed.
   virtual core::Outcome findLoss(uint32_t rank) = 0;
-  /// Tells the other processes that this one can't go on.
+  /// Reports an error after which this process makes no more calls. The other processes get it from findLoss().
   virtual void reportFailure(const core::Outcome &failure) = 0;
   /// Describes the process of a rank by a clause such as "whose process 4711 on host a is stopped".
   virtual std::string describe(uint32_t rank) = 0;

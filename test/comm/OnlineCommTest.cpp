@@ -257,7 +257,8 @@ TEST_F(OnlineComm, CallsBesideOthersHaveTheirOwnChoices) {
       }
     for (size_t rank = 0; rank < rankCount; ++rank) {
       EXPECT_TRUE(fake.isIdle(world.streams[rank]));
-      EXPECT_EQ(world.ranks[rank]->online()->favourite(part(world, rank, buffers).kind).program, uint32_t(areBesideOthers));
+      EXPECT_EQ(world.ranks[rank]->online()->favourite(part(world, rank, buffers).kind).program,
+                uint32_t(areBesideOthers));
     }
   };
   makeCalls(170, true);

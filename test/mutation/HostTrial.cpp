@@ -178,12 +178,11 @@ Outcome HostTrial::runToEnd(const Data &data, const Conditions &conditions, Orde
 }
 
 Outcome HostTrial::runAdversarial(const Data &data, const Conditions &conditions, uint64_t seed) {
-  return runToEnd(data, conditions,
-                  [&](Session &session) {
-                    std::vector<uint32_t> ranks(loaded.program->ranks());
-                    std::iota(ranks.begin(), ranks.end(), 0);
-                    return host::runAdversarial(session.run(), ranks, seed, [] { return false; });
-                  });
+  return runToEnd(data, conditions, [&](Session &session) {
+    std::vector<uint32_t> ranks(loaded.program->ranks());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return host::runAdversarial(session.run(), ranks, seed, [] { return false; });
+  });
 }
 
 std::vector<uint32_t> HostTrial::allBlocks() const {

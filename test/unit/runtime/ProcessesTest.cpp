@@ -192,10 +192,11 @@ TEST(Processes, NameARankThatHasLeft) {
     if (self.rank == 1)
       return;
     EXPECT_EQ(sum(self, 1000, 3), gc3RemoteError);
-    EXPECT_EQ(textOf(self).rfind("rank 1, which has left; 1 of 2 ranks wait in a call that these ranks have not made: 1 ("
-                                 "whose process ",
-                                 0),
-              0u)
+    EXPECT_EQ(
+        textOf(self).rfind("rank 1, which has left; 1 of 2 ranks wait in a call that these ranks have not made: 1 ("
+                           "whose process ",
+                           0),
+        0u)
         << textOf(self);
   });
 }
@@ -209,10 +210,11 @@ TEST(Processes, NameAnAbortedRank) {
       return;
     }
     EXPECT_EQ(sum(self, 1000, 3), gc3RemoteError);
-    EXPECT_EQ(textOf(self).rfind("rank 1, which has failed: the rank was aborted; 1 of 2 ranks wait in a call that these "
-                                 "ranks have not made: 1 (whose process ",
-                                 0),
-              0u)
+    EXPECT_EQ(
+        textOf(self).rfind("rank 1, which has failed: the rank was aborted; 1 of 2 ranks wait in a call that these "
+                           "ranks have not made: 1 (whose process ",
+                           0),
+        0u)
         << textOf(self);
   });
 }

@@ -42,7 +42,8 @@ public:
   Sites(const std::vector<ProgramSpec> &programs, uint32_t ranks, uint32_t ranksPerSite,
         const api::HostBackendOptions &options = {}, bool sharesBuffers = false) {
     const std::string bytes = buildBundle(programs);
-    core::Result<std::unique_ptr<bundle::BundleFile>> opened = [&]() -> core::Result<std::unique_ptr<bundle::BundleFile>> {
+    core::Result<std::unique_ptr<bundle::BundleFile>> opened =
+        [&]() -> core::Result<std::unique_ptr<bundle::BundleFile>> {
       auto file = bundle::BundleFile::openMemory(bytes.data(), bytes.size());
       if (!file.ok())
         return core::toOutcome(file.outcome());
@@ -87,7 +88,7 @@ public:
 
   std::shared_ptr<const bundle::BundleFile> file;
   std::shared_ptr<FakeNeighbours> neighbours = std::make_shared<FakeNeighbours>();
-  std::vector<host::SharedFile> memory;               ///< by site
+  std::vector<host::SharedFile> memory;                    ///< by site
   std::vector<std::shared_ptr<api::HostBackend>> backends; ///< by rank
 };
 
@@ -144,7 +145,8 @@ TEST_P(SitesWith, ComputeSums) {
     Sites sites({ringAllReduce(4, ranksPerSite != 2)}, 4, ranksPerSite, {}, GetParam());
     for (const uint64_t count : {1u, 5u, 1000u, 100000u})
       for (const bool isInPlace : {false, true})
-        expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, count, 5, isInPlace); }),
+        expectAll(sites.threads(
+                      [&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, count, 5, isInPlace); }),
                   gc3Success);
   }
 }
@@ -159,7 +161,8 @@ TEST_P(SitesWith, RunEveryKindOfProgram) {
     for (uint64_t i = 0; i < send.size(); ++i)
       send[i] = inputOf(rank, i, 0);
     const auto run = [&](const char *name, int root) {
-      return call(backend, rank, {core::CallKind::Standard, name, send.data(), recv.data(), count, gc3Float32, gc3Sum, root});
+      return call(backend, rank,
+                  {core::CallKind::Standard, name, send.data(), recv.data(), count, gc3Float32, gc3Sum, root});
     };
     if (Outcome outcome = run("alltoall", -1); !outcome.ok())
       return outcome;
@@ -172,7 +175,8 @@ TEST_P(SitesWith, RunEveryKindOfProgram) {
     if (Outcome outcome = run("reduce_scatter", -1); !outcome.ok())
       return outcome;
     for (uint64_t i = 0; i < count; ++i)
-      EXPECT_EQ(recv[i], inputOf(0, rank * count + i, 0) + inputOf(1, rank * count + i, 0) + inputOf(2, rank * count + i, 0));
+      EXPECT_EQ(recv[i],
+                inputOf(0, rank * count + i, 0) + inputOf(1, rank * count + i, 0) + inputOf(2, rank * count + i, 0));
     if (Outcome outcome = run("broadcast", 1); !outcome.ok())
       return outcome;
     for (uint64_t i = 0; i < count; ++i)
@@ -198,21 +202,25 @@ TEST(Sites, DropPreparedCalls) {
 TEST(Sites, RejectDifferentCalls) {
   Sites sites({ringAllReduce(2, false)}, 2, 1);
   std::vector<float> send(10), recv(20);
-  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) {
-    return call(backend, rank, allReduce(send.data(), recv.data() + 10 * rank, 10 - rank));
-  }),
-            gc3InvalidUsage,
-            "the calls of the ranks do not match: rank 0 calls 'allreduce' of 10 float, sum; rank 1 calls 'allreduce' of 9 "
-            "float, sum");
-  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+  expectAll(
+      sites.threads([&](uint32_t rank, api::Backend &backend) {
+        return call(backend, rank, allReduce(send.data(), recv.data() + 10 * rank, 10 - rank));
+      }),
+      gc3InvalidUsage,
+      "the calls of the ranks do not match: rank 0 calls 'allreduce' of 10 float, sum; rank 1 calls 'allreduce' of 9 "
+      "float, sum");
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }),
+            gc3Success);
   // The first rank has entered a call that it has prepared before, and may have sent a message.
-  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) {
-    return call(backend, rank, allReduce(send.data(), recv.data() + 10 * rank, 10, rank == 0 ? gc3Sum : gc3Max));
-  }),
-            gc3InvalidUsage,
-            "the calls of the ranks do not match: rank 0 calls 'allreduce' of 10 float, sum; rank 1 calls 'allreduce' of 10 "
-            "float, max");
-  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+  expectAll(
+      sites.threads([&](uint32_t rank, api::Backend &backend) {
+        return call(backend, rank, allReduce(send.data(), recv.data() + 10 * rank, 10, rank == 0 ? gc3Sum : gc3Max));
+      }),
+      gc3InvalidUsage,
+      "the calls of the ranks do not match: rank 0 calls 'allreduce' of 10 float, sum; rank 1 calls 'allreduce' of 10 "
+      "float, max");
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }),
+            gc3Success);
   EXPECT_TRUE(sites.neighbours->reported.ok());
 }
 
@@ -224,7 +232,8 @@ TEST(Sites, RejectBuffersOfOneRank) {
     return call(backend, rank, allReduce(send, buffer.data() + 20 * rank + rank, 10));
   }),
             gc3InvalidArgument, "rank 1: send and receive buffers overlap, but not as in a call in place");
-  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }),
+            gc3Success);
 }
 
 TEST(Sites, RejectLongNames) {
@@ -234,36 +243,43 @@ TEST(Sites, RejectLongNames) {
     return call(backend, rank, {core::CallKind::Collective, name, nullptr, nullptr, 1, gc3Float32, gc3Sum, -1});
   }),
             gc3InvalidArgument, "between processes, the text of a collective has at most 960 bytes");
-  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }),
+            gc3Success);
 }
 
 TEST(Sites, TimeOutWithoutARank) {
   api::HostBackendOptions options;
   options.timeoutMs = 20;
   Sites sites({ringAllReduce(3, false)}, 3, 1, options);
-  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
-  std::vector<Outcome> outcomes = sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 1); }, 1);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }),
+            gc3Success);
+  std::vector<Outcome> outcomes =
+      sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 1); }, 1);
   outcomes.erase(outcomes.begin());
-  expectAll(outcomes, gc3Timeout, "after 20 ms, 2 of 3 ranks wait in a call that these ranks have not made: 0 (whose process is 100)");
+  expectAll(outcomes, gc3Timeout,
+            "after 20 ms, 2 of 3 ranks wait in a call that these ranks have not made: 0 (whose process is 100)");
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 1); }), gc3Timeout,
             "an earlier call timed out; destroy the communicators and create new ones");
 }
 
 TEST(Sites, NoticeALossBeforeACall) {
   Sites sites({ringAllReduce(2, false)}, 2, 1);
-  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }),
+            gc3Success);
   sites.neighbours->isLost = true;
   const Outcome outcome = sums(*sites.backends[0], 0, 10, 1);
   EXPECT_EQ(outcome.code, gc3RemoteError);
-  EXPECT_EQ(outcome.text, "rank 1, whose process 4711 on host a has ended; 1 of 2 ranks wait in a call that these ranks have "
-                          "not made: 1 (whose process is 101)");
+  EXPECT_EQ(outcome.text,
+            "rank 1, whose process 4711 on host a has ended; 1 of 2 ranks wait in a call that these ranks have "
+            "not made: 1 (whose process is 101)");
   EXPECT_EQ(sums(*sites.backends[0], 0, 10, 1).code, gc3RemoteError);
 }
 
 namespace {
 
-const std::string waitingText = "; in program 'ring2_1':\n  rank 0 thread block 0 step 2 (recv, tile 0) waits for a message from "
-                                "rank 1 on channel 0, whose process is 101";
+const std::string waitingText =
+    "; in program 'ring2_1':\n  rank 0 thread block 0 step 2 (recv, tile 0) waits for a message from "
+    "rank 1 on channel 0, whose process is 101";
 
 /// Lets rank 1 announce a call, and not run it.
 std::vector<Outcome> runWithoutRank1(Sites &sites) {
@@ -280,7 +296,8 @@ std::vector<Outcome> runWithoutRank1(Sites &sites) {
 
 TEST(Sites, NoticeALossInACall) {
   Sites sites({ringAllReduce(2, false)}, 2, 1);
-  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }),
+            gc3Success);
   sites.neighbours->isLost = true;
   const std::vector<Outcome> outcomes = runWithoutRank1(sites);
   EXPECT_EQ(outcomes[0].code, gc3RemoteError);
@@ -291,7 +308,8 @@ TEST(Sites, TimeOutInACall) {
   api::HostBackendOptions options;
   options.timeoutMs = 20;
   Sites sites({ringAllReduce(2, false)}, 2, 1, options);
-  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }), gc3Success);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }),
+            gc3Success);
   const std::vector<Outcome> outcomes = runWithoutRank1(sites);
   EXPECT_EQ(outcomes[0].code, gc3Timeout);
   EXPECT_EQ(outcomes[0].text, "no rank has moved a message for 20 ms" + waitingText);
@@ -304,7 +322,8 @@ TEST(Sites, RunAdversarialOrders) {
     options.call.adversarial = true;
     options.call.seed = seed;
     Sites sites({plainRingAllReduce(4)}, 4, seed % 2 + 1, options);
-    expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 100, 3); }), gc3Success);
+    expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 100, 3); }),
+              gc3Success);
   }
 }
 
@@ -312,8 +331,10 @@ TEST(Sites, ChooseTheSamePrograms) {
   api::HostBackendOptions options;
   options.call.tune.isOnline = true;
   Sites sites(differentAllReduces(2), 2, 1, options);
-  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 300, 2000); }), gc3Success);
-  const core::OnlineSelection::Counters first = sites.backends[0]->tuneCounters(), second = sites.backends[1]->tuneCounters();
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 300, 2000); }),
+            gc3Success);
+  const core::OnlineSelection::Counters first = sites.backends[0]->tuneCounters(),
+                                        second = sites.backends[1]->tuneCounters();
   EXPECT_EQ(first.explored, second.explored);
   EXPECT_GT(first.explored, 0u);
 }
