@@ -474,7 +474,7 @@ typedef struct {
   size_t size;
   uint64_t calls;      /**< calls whose program was chosen. A call of all ranks counts once. A choice can be for several
                 calls,      which count at once */
-  uint64_t explored;   /**< calls that tried another program than the best known one */
+  uint64_t explored;   /**< calls that tried another choice than the best known one */
   uint64_t changes;    /**< number of times that the best known program of a size changed */
   double microseconds; /**< time of these calls; calls that were not timed count with their expected time */
   double exploredMicroseconds; /**< the part that exploration has cost, without the first 50 calls of a size */

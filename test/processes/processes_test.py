@@ -7,6 +7,7 @@ import argparse
 import os
 import pathlib
 import select
+import re
 import shutil
 import signal
 import socket
@@ -204,11 +205,11 @@ class Processes(unittest.TestCase):
         return parent, [int(child) for child in children]
 
     def finish(self, parent, children):
-        """Waits for the end of a run. Returns its status and its lines of errors. Checks that nothing remains."""
+        """Waits for the end of a run. Returns its status and its errors. Checks that nothing remains."""
         _, text = parent.communicate(timeout=TIMEOUT_S)
         for child in children:
             self.assertFalse(os.path.exists(f"/proc/{child}"))
-        return parent.returncode, [line for line in text.splitlines() if line.startswith("gc3-run: ")]
+        return parent.returncode, re.split("\n(?=gc3-run: )", text.rstrip("\n")) if text else []
 
     def test_a_killed_process(self):
         for rank in (0, 1, 3):
@@ -219,7 +220,8 @@ class Processes(unittest.TestCase):
                 status, errors = self.finish(parent, children)
                 self.assertLess(time.monotonic() - begin, 60)
                 self.assertEqual(status, 128 + signal.SIGKILL)
-                self.assertIn(f"gc3-run: rank {rank} (process {children[rank]}) was killed by signal 9", errors)
+                self.assertIn(f"gc3-run: rank {rank} (process {children[rank]}) was killed by signal 9",
+                              errors)
                 others = [error for error in errors if f"process {children[rank]} on host " in error]
                 self.assertEqual(len(others), 3, errors)
 
@@ -228,8 +230,7 @@ class Processes(unittest.TestCase):
         os.kill(children[1], signal.SIGSTOP)
         status, errors = self.finish(parent, children)
         self.assertEqual(status, 128 + signal.SIGKILL)  # the parent ends the stopped process
-        named = (f"process {children[1]} on host ", "these ranks have not made: 4, 5, 6, 7")
-        self.assertTrue(any(text in error for error in errors for text in named), errors)
+        self.assertIn(f"process {children[1]} on host ", "".join(errors))
 
     def test_a_terminated_parent(self):
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -156,7 +156,8 @@ TEST(Shapes, RoundedCallsKeepTheirProgram) {
 TEST(Shapes, HavePreparedCalls) {
   const std::string bytes = buildBundle(differentAllReduces(rankCount));
   const std::unique_ptr<bundle::BundleFile> file = open(bytes);
-  host::CallTable table(*file, rankCount, {});
+  const host::Site site(rankCount);
+  host::CallTable table(*file, site, {});
   Data data(rankCount, std::vector<float>(large, 1));
   std::vector<core::Request> requests;
   for (std::vector<float> &mine : data) {
@@ -238,7 +239,8 @@ TEST(Shapes, EarlierJobsHaveLearnedThem) {
                               {{0, 19, "chain", 60, 300, 0, 0}, {0, 19, "ring,tile/4", 60, 200, 0, 0}}};
   ASSERT_EQ(select::saveTuneFile(path, file), "");
   host::CallOptions options;
-  options.tune.explorable = 0, options.tune.file = path;
+  options.tune.explorable = 0;
+  options.earlier = core::loadLearned(path, core::hostMachine(), open(bytes)->digest());
   EXPECT_EQ(Choices(preferLargeTiles, options).call(requestOf(large), 3), (std::vector<Arm>(3, {2, {.tile = -2}})));
   EXPECT_EQ(Choices(preferLargeTiles, options, false).call(requestOf(large), 3), (std::vector<Arm>(3, {0, {}})));
   std::filesystem::remove(path);
