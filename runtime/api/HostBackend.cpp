@@ -12,6 +12,7 @@
 #include <exception>
 #include <limits>
 #include <new>
+#include <stdexcept>
 #include <thread>
 
 namespace gc3::api {
@@ -419,13 +420,20 @@ core::Result<Entered> HostBackend::agree(uint64_t number) {
   return agreedCall.result;
 }
 
+/// Returns the prepared call with this id. All processes have prepared the same calls.
+const PreparedCall &HostBackend::announcedCall(uint64_t id) const {
+  if (const PreparedCall *known = table.withId(id))
+    return *known;
+  throw std::logic_error("a rank announces a call that this process has not prepared");
+}
+
 /// Returns the announced request of a rank. Requests of other processes have no scalars.
 core::Request HostBackend::requestOf(uint32_t rank, uint64_t number) const {
   if (site.owns(rank))
     return *states[rank].request;
   const Announcement &announcement = board.announcement(rank, number);
   core::Request request =
-      announcement.call != 0 ? table.withId(announcement.call)->request() : announcement.request.read();
+      announcement.call != 0 ? announcedCall(announcement.call).request() : announcement.request.read();
   request.send = reinterpret_cast<const void *>(announcement.send);
   request.recv = reinterpret_cast<void *>(announcement.recv);
   return request;
@@ -438,7 +446,7 @@ core::Result<Entered> HostBackend::begin(uint64_t number) {
   for (uint32_t r = 0; r < site.ranks(); ++r) {
     requests.push_back(requestOf(r, number));
     if (const uint64_t call = board.announcement(r, number).call; call != 0)
-      entered.push_back(table.withId(call));
+      entered.push_back(&announcedCall(call));
   }
   const OnlineCalls::Decision *decision = online ? online->decision(number) : nullptr;
   if (!decision)

@@ -106,6 +106,7 @@ private:
   core::Outcome fail(const core::Outcome &outcome);
   void release(std::span<const core::RankRequest> parts);
   std::optional<host::Entered> findAgreed(const Arrival &arrival) const;
+  const host::PreparedCall &announcedCall(uint64_t id) const;
   core::Request requestOf(uint32_t rank, uint64_t number) const;
   void meetOthers(host::PreparedCall &call, uint64_t number, host::Sharing sharing);
   core::Result<host::Entered> agree(uint64_t number);

@@ -237,9 +237,9 @@ OnlineSelection::Decision OnlineSelection::choose(const Kind &kind, CallPlace pl
   return {kind, place, choice.arm, favourite, choice.repeats};
 }
 
-void OnlineSelection::add(const Decision &decision, float microseconds, const Kind &kind, CallPlace place) {
+void OnlineSelection::add(const Decision &decision, float microseconds, const Kind &kind) {
   select::Selector &chooser = selectorOf(*decision.kind.family, decision.place);
-  select::Selector &selector = selectorOf(*kind.family, place);
+  select::Selector &selector = selectorOf(*kind.family, decision.place);
   const uint32_t before = selector.favourite(kind.bucket);
   if (&selector == &chooser)
     selector.add(kind.bucket, decision.arm, microseconds);

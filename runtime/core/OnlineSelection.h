@@ -78,10 +78,10 @@ public:
   /// Chooses the arm of a call. The kind must have a family.
   Decision choose(const Kind &kind, CallPlace place);
   /// Adds the time of a call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO.
-  void add(const Decision &decision, float microseconds) { add(decision, microseconds, decision.kind, decision.place); }
-  /// Adds the time of a call that belongs to a kind and a place. The choice may have expected other traffic, or another
-  /// place.
-  void add(const Decision &decision, float microseconds, const Kind &kind, CallPlace place);
+  void add(const Decision &decision, float microseconds) { add(decision, microseconds, decision.kind); }
+  /// Adds the time of a call of a kind: the choice may have expected other traffic. The time counts for the place that
+  /// the choice expected. Otherwise, if a choice for one place always meets a call in the other, it gets no times.
+  void add(const Decision &decision, float microseconds, const Kind &kind);
   /// Returns where a kind's first calls probably are: in place if most calls of earlier jobs were.
   CallPlace usualPlace(const Kind &kind) const;
   /// Returns the index of the arm of the next call that does not explore.

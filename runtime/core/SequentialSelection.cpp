@@ -68,7 +68,7 @@ void SequentialSelection::add(const select::Call &call, float microseconds, cons
   kind.bucket = call.bucket;
   rows[{kind.family, kind.bucket}].last = conditions;
   selection.add({kindUnder(kind, expected.traffic), expected.place, call.arm, 0, 0}, microseconds,
-                kindUnder(kind, conditions.traffic), conditions.place);
+                kindUnder(kind, conditions.traffic));
 }
 
 Arm SequentialSelection::favourite(const Kind &kind) const {

@@ -196,21 +196,6 @@ TEST_F(LoopbackOnline, CallsBesideOthersHaveTheirOwnChoices) {
   EXPECT_EQ(world.world->tuneCounters().changes, changes);
 }
 
-/// The first choices expect calls that are not in place. Their times count as times of calls in place nevertheless.
-TEST_F(LoopbackOnline, TimesBelongToTheCallsOwnPlace) {
-  Loopback world(allReduces(), online());
-  const Trial trial = world.trial({.count = 7, .inPlace = true});
-  for (int number = 0; number < 4; ++number) {
-    const Loopback::Buffers buffers(fake, trial);
-    ASSERT_TRUE(world.world->call(requestsOf(buffers), nullptr).ok());
-    ASSERT_TRUE(fake.isIdle(nullptr));
-  }
-  const select::TuneFile learned = world.world->learned();
-  EXPECT_FALSE(learned.rows.empty());
-  for (const select::TuneRow &row : learned.rows)
-    EXPECT_TRUE(learned.contexts[row.context].inPlace);
-}
-
 /// Frozen choices are the fixed ones, and no call is measured.
 TEST_F(LoopbackOnline, FrozenChoices) {
   cuda::Options options = online();

@@ -19,14 +19,13 @@ bool isShared(uint64_t number) {
 
 /// The ranks' times: the first program is faster alone, the second one beside other calls.
 struct Times : api::OnlineCalls::Reader {
-  bool isInPlace = false;
   std::vector<uint32_t> programs{0}; ///< by call; calls begin at 1
   api::OnlineCalls::TimedCall lastTimed(uint64_t number) const override {
     if (number < 2)
       return {};
     const uint64_t timed = number - 1;
     const bool isFast = (programs[timed] == 1) == isShared(timed);
-    return {timed, isFast ? 100.0F : 150.0F, isInPlace, isShared(timed)};
+    return {timed, isFast ? 100.0F : 150.0F, false, isShared(timed)};
   }
 };
 
@@ -54,30 +53,6 @@ TEST(Traffic, HasItsOwnChoices) {
   }
   EXPECT_LE(slow, 8 * 4U); // a choice sees the traffic two calls later; a few calls explore
   EXPECT_EQ(*online.select(request), std::string("chain"));
-}
-
-/// The first choices expect calls that are not in place. Their times count as times of calls in place nevertheless.
-TEST(Traffic, TimesBelongToTheCallsOwnPlace) {
-  ProgramSpec chain = writesInput(rankCount), ring = ringAllReduce(rankCount, true);
-  chain.name = "chain", ring.name = "ring";
-  const std::string bytes = buildBundle({chain, ring});
-  const auto file = bundle::BundleFile::openMemory(bytes.data(), bytes.size());
-  ASSERT_TRUE(file.ok());
-  host::CallOptions options;
-  options.tune.isOnline = true;
-  const host::Site site(rankCount);
-  host::CallTable table(**file, site, options);
-  std::mutex mutex;
-  api::OnlineCalls online(table, mutex);
-  Times times;
-  times.isInPlace = true;
-  const core::Request request{core::CallKind::Standard, "allreduce", nullptr, nullptr, 1000, gc3Float32, gc3Sum, -1};
-  for (uint64_t number = 1; number < 20; ++number)
-    times.programs.push_back(api::OnlineCalls::armOf(online.decide(number, request, times)).program);
-  const select::TuneFile learned = online.learned();
-  EXPECT_FALSE(learned.rows.empty());
-  for (const select::TuneRow &row : learned.rows)
-    EXPECT_TRUE(learned.contexts[row.context].inPlace);
 }
 
 TEST(Traffic, IsThatOfOtherCommunicators) {
