@@ -24,6 +24,7 @@ endif()
 
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libgc3-0)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS libsodium23) # loaded when ranks connect
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "${PROJECT_DESCRIPTION} (library)
 The shared library that loads bundles, which gc3c has compiled, and runs them.")
 # Programs that link the library need the package libgc3-0. This shlibs file states the dependency, because the file
@@ -33,6 +34,7 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${CMAKE_CURRENT_BINARY_DIR}/pack
 
 set(CPACK_DEBIAN_NCCL_PACKAGE_NAME libgc3-nccl)
 set(CPACK_DEBIAN_NCCL_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_NCCL_PACKAGE_RECOMMENDS libsodium23)
 set(CPACK_DEBIAN_NCCL_DESCRIPTION "${PROJECT_DESCRIPTION} (in front of NCCL)
 Libraries that are loaded before NCCL, or in its place, and serve its
 collectives with programs of bundles. NCCL itself has to be there, too.

@@ -21,6 +21,7 @@ namespace gc3::api {
 struct alignas(host::linePair) Announcement {
   std::atomic<uint64_t> number;
   uint64_t call;         ///< id of the prepared call that the rank has entered; 0: the ranks must agree on a call
+  uint64_t choice;       ///< hash of what online selection has chosen for this call; 0: nothing
   host::Sharing sharing; ///< see host::PreparedCall::sharing
   core::Placement placement;
   uint64_t send, recv, scratch, staged; ///< addresses in the rank's process: its buffers, host::PreparedCall::Addresses
@@ -44,6 +45,9 @@ public:
         ranks(rankCount) {}
 
   std::atomic<TimeoutState> &timeoutState() { return head.timeoutState; }
+  /// True after a rank has returned from a call with an error that other ranks do not have. Its buffers may have
+  /// another use then.
+  std::atomic<bool> &hasEnded() { return head.hasEnded; }
   /// For threads that wait for other ranks.
   host::Parking &waiting() { return head.waiting; }
 
@@ -71,6 +75,7 @@ public:
 private:
   struct alignas(host::linePair) Head {
     std::atomic<TimeoutState> timeoutState;
+    std::atomic<bool> hasEnded;
     alignas(host::linePair) host::Parking waiting;
   };
   struct alignas(host::linePair) Place {

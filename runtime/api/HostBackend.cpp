@@ -33,10 +33,6 @@ constexpr std::chrono::milliseconds longestYields{1};
 constexpr std::chrono::microseconds shortestSleep{50};
 constexpr std::chrono::microseconds longestSleep{10000};
 
-/// Returns whether all processes compute this error of a call, because it follows from the requests and the bundle.
-bool isCommon(gc3Result_t code) {
-  return code != gc3SystemError && code != gc3InternalError && code != gc3Timeout && code != gc3Deadlock;
-}
 } // namespace
 
 core::Result<std::shared_ptr<HostBackend>> HostBackend::make(std::shared_ptr<const bundle::BundleFile> bundle,
@@ -55,6 +51,8 @@ HostBackend::HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, host:
     : file(std::move(bundle)), options(chosen), others(std::move(keeper)), site(std::move(ranks)),
       boardMemory(std::move(memory)), board(boardMemory.data(), site.ranks()), states(new RankState[site.ranks()]),
       rest(static_cast<uint32_t>(site.ownRanks().size())), table(*file, site, chosen.call) {
+  if (!site.isWhole())
+    site.watchEnd(board.hasEnded());
   if (options.call.tune.isOnline)
     online.emplace(table, agreement);
 }
@@ -132,6 +130,8 @@ void HostBackend::describe(const RankRequest &part, core::Placement placement, A
   const auto assign = [](uint64_t &place, const void *address) {
     assignIfChanged(place, reinterpret_cast<uint64_t>(address));
   };
+  const OnlineCalls::Decision *const decision = online ? online->decision(states[part.rank].number) : nullptr;
+  assignIfChanged(announcement.choice, decision ? OnlineCalls::hashOf(*decision) : 0);
   assign(announcement.send, part.request.send);
   assign(announcement.recv, part.request.recv);
   const PreparedCall *const call = states[part.rank].call;
@@ -295,7 +295,7 @@ bool HostBackend::decideTimeout(uint64_t number) {
     const bool busy = board.busy(r).load(std::memory_order_seq_cst);
     if (board.hasArrived(r, number))
       continue;
-    (busy ? isUndecided : isMissing) = true;
+    (busy && (site.isWhole() || !others->isStopped(r)) ? isUndecided : isMissing) = true;
   }
   const bool hasTimedOut = isMissing && !isUndecided;
   state.store(hasTimedOut ? TimeoutState::TimedOut : TimeoutState::None, std::memory_order_seq_cst);
@@ -308,6 +308,10 @@ Outcome HostBackend::endByTimeout(uint64_t number) {
   agreedCall = {number, outcome};
   failure = {gc3Timeout, "an earlier call timed out; destroy the communicators and create new ones"};
   hasFailed.store(true, std::memory_order_release);
+  if (!site.isWhole()) {
+    board.hasEnded().store(true, std::memory_order_seq_cst);
+    others->reportFailure(outcome);
+  }
   board.waiting().wake();
   return outcome;
 }
@@ -365,6 +369,7 @@ Outcome HostBackend::fail(const Outcome &outcome) {
                "an earlier call failed; destroy the communicators and create new ones. Its error: " + outcome.text};
     hasFailed.store(true, std::memory_order_release);
   }
+  board.hasEnded().store(true, std::memory_order_seq_cst);
   others->reportFailure(outcome);
   board.waiting().wake();
   return outcome;
@@ -383,6 +388,14 @@ std::optional<Entered> HostBackend::findAgreed(const Arrival &arrival) const {
     sharing = sharing & announcement.sharing;
   }
   return Entered{call, sharing};
+}
+
+/// Returns whether no call can follow an error with which a call did not begin. Processes compute most of these errors
+/// alike, because they follow from the requests and the bundle. But with online selection, processes have chosen by
+/// their own requests, and these can differ.
+bool HostBackend::endsAll(gc3Result_t code) const {
+  const bool isCommon = code != gc3SystemError && code != gc3InternalError && code != gc3Timeout && code != gc3Deadlock;
+  return !site.isWhole() && (!isCommon || online);
 }
 
 /// Tells a prepared call that all ranks have announced where the ranks of other processes have their buffers.
@@ -420,6 +433,19 @@ core::Result<Entered> HostBackend::agree(uint64_t number) {
   return agreedCall.result;
 }
 
+/// Returns an error if online selection has chosen differently on ranks of other processes.
+Outcome HostBackend::compareChoices(uint64_t number) const {
+  const uint64_t own = board.announcement(site.ownRanks()[0], number).choice;
+  std::string others;
+  for (uint32_t r = 0; r < site.ranks(); ++r)
+    if (board.announcement(r, number).choice != own)
+      others += (others.empty() ? "" : ", ") + std::to_string(r);
+  if (others.empty())
+    return {};
+  return {gc3InternalError, "online selection has chosen differently on rank " + std::to_string(site.ownRanks()[0]) +
+                                " and on these ranks: " + others};
+}
+
 /// Returns the prepared call with this id. All processes have prepared the same calls.
 const PreparedCall &HostBackend::announcedCall(uint64_t id) const {
   if (const PreparedCall *known = table.withId(id))
@@ -448,6 +474,9 @@ core::Result<Entered> HostBackend::begin(uint64_t number) {
     if (const uint64_t call = board.announcement(r, number).call; call != 0)
       entered.push_back(&announcedCall(call));
   }
+  if (!site.isWhole() && core::checkRequests(requests).ok()) // else the error of the requests is clearer
+    if (Outcome outcome = compareChoices(number); !outcome.ok())
+      return outcome;
   const OnlineCalls::Decision *decision = online ? online->decision(number) : nullptr;
   if (!decision)
     return table.begin(requests, number, entered);
@@ -489,7 +518,7 @@ Outcome HostBackend::run(const Arrival &arrival) {
   if (!entered) {
     const core::Result<Entered> agreed = agree(arrival.number);
     if (!agreed.ok())
-      return site.isWhole() || isCommon(agreed.outcome().code) ? agreed.outcome() : fail(agreed.outcome());
+      return endsAll(agreed.outcome().code) ? fail(agreed.outcome()) : agreed.outcome();
     if (!agreed->call)
       return {};
     entered = *agreed;
@@ -524,8 +553,10 @@ Outcome HostBackend::saveTuneFile(const char *path) {
 }
 
 void HostBackend::leave(bool aborts) {
-  if (aborts && others)
+  if (aborts && others) {
+    board.hasEnded().store(true, std::memory_order_seq_cst);
     others->reportFailure({gc3InvalidUsage, "the rank was aborted"});
+  }
   if (!aborts && --rest == 0 && online && site.owns(0))
     core::saveLearnedAtEnd(options.call.tune, [this] { return online->learned(); });
 }

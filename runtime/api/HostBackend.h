@@ -106,6 +106,8 @@ private:
   core::Outcome fail(const core::Outcome &outcome);
   void release(std::span<const core::RankRequest> parts);
   std::optional<host::Entered> findAgreed(const Arrival &arrival) const;
+  core::Outcome compareChoices(uint64_t number) const;
+  bool endsAll(gc3Result_t code) const;
   const host::PreparedCall &announcedCall(uint64_t id) const;
   core::Request requestOf(uint32_t rank, uint64_t number) const;
   void meetOthers(host::PreparedCall &call, uint64_t number, host::Sharing sharing);
@@ -119,7 +121,7 @@ private:
   const std::shared_ptr<const bundle::BundleFile> file;
   const HostBackendOptions options;
   const std::shared_ptr<host::Neighbours> others;
-  const host::Site site;
+  host::Site site;
   const host::SiteMemory boardMemory;
   Board board;
   std::unique_ptr<RankState[]> states; ///< by rank

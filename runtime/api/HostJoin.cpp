@@ -12,6 +12,7 @@
 #include <exception>
 #include <optional>
 #include <sys/prctl.h>
+#include <system_error>
 #include <thread>
 
 namespace gc3::api {
@@ -126,8 +127,11 @@ Result<Findings> explore(Assembly &assembly, std::optional<host::SharedFile> &cr
 Meeting::Made make(const HostJoin &wanted, const HostBackendOptions &options, const Findings &found,
                    Processes::Assemblies ownRanks) {
   Result<host::SharedFile> file = host::SharedFile::open(static_cast<int>(found.file.process), found.file.descriptor);
-  if (!file.ok())
-    return Outcome{file.outcome().code, "rank 0, or its process, is lost: " + file.outcome().text};
+  if (!file.ok()) {
+    const Outcome outcome{file.outcome().code, "rank 0, or its process, is lost: " + file.outcome().text};
+    ownRanks[0]->report(outcome);
+    return outcome;
+  }
   const uint32_t ranks = ownRanks[0]->ranks();
   const std::span<const Identity> identities = ownRanks[0]->identities();
   std::vector<int> others = otherProcesses(identities, identities[ownRanks[0]->rank()]);
@@ -136,7 +140,10 @@ Meeting::Made make(const HostJoin &wanted, const HostBackendOptions &options, co
                   std::chrono::milliseconds(options.timeoutMs));
   if (found.canAccessMemory)
     site.allowAccess(std::move(others));
-  return HostBackend::make(wanted.file, std::move(site), std::move(processes), options);
+  const Meeting::Made made = HostBackend::make(wanted.file, std::move(site), processes, options);
+  if (!made.ok())
+    processes->reportFailure(made.outcome());
+  return made;
 }
 
 Result<std::shared_ptr<HostBackend>> joinOthers(const HostJoin &wanted, std::unique_ptr<Assembly> own,
@@ -194,8 +201,13 @@ Outcome tryJoin(const HostJoin &wanted) noexcept {
 Outcome join(std::span<const HostJoin> joins) {
   std::vector<Outcome> outcomes(joins.size());
   std::vector<std::thread> threads;
+  threads.reserve(joins.size());
   for (size_t i = 1; i < joins.size(); ++i)
-    threads.emplace_back([&, i] { outcomes[i] = tryJoin(joins[i]); });
+    try {
+      threads.emplace_back([&, i] { outcomes[i] = tryJoin(joins[i]); });
+    } catch (const std::system_error &error) {
+      outcomes[i] = {gc3SystemError, std::string("can't create a thread to join: ") + error.what()};
+    }
   if (!joins.empty())
     outcomes[0] = tryJoin(joins[0]);
   for (std::thread &thread : threads)

@@ -4,6 +4,7 @@
 #include "api/HostBackend.h"
 
 #include <chrono>
+#include <exception>
 #include <new>
 
 namespace gc3::api {
@@ -36,6 +37,8 @@ Meeting::Made Meeting::arrive(std::unique_ptr<job::Assembly> own, size_t expecte
       made = make(std::move(ownRanks));
     } catch (const std::bad_alloc &) {
       made = Outcome{gc3SystemError, "out of memory"};
+    } catch (const std::exception &error) {
+      made = Outcome{gc3InternalError, error.what()};
     }
     changed.notify_all();
     return *made;

@@ -3,6 +3,8 @@
 // rank that makes decision n + 2 can still read decision n.
 #include "api/OnlineCalls.h"
 
+#include "select/Digest.h"
+
 #include <algorithm>
 #include <limits>
 #include <new>
@@ -124,6 +126,12 @@ OnlineCalls::Site *OnlineCalls::makeSite(const Request &request, const Site *inU
   site = std::move(made);
   site.request.name = site.name;
   return site.kind().family ? &site : nullptr;
+}
+
+uint64_t OnlineCalls::hashOf(const Decision &decision) {
+  const core::Arm arm = armOf(decision);
+  const uint64_t run = select::mix(arm.program, static_cast<uint8_t>(arm.shape.tile));
+  return select::mix(run, select::mix(decision.choice.favourite, decision.choice.repeats)) | 1;
 }
 
 void OnlineCalls::note(const Decision &decision, PreparedCall *call) {

@@ -68,6 +68,8 @@ public:
   }
   /// Returns the arm of a decision. Its program is an index in the bundle.
   static core::Arm armOf(const Decision &decision) { return decision.choice.kind.family->arms[decision.choice.arm]; }
+  /// Returns a hash of a decision; not 0.
+  static uint64_t hashOf(const Decision &decision);
   /// Returns the prepared call of an arm; null if there is none.
   host::PreparedCall *prepared(const Site &site, uint32_t arm) const {
     return site.retirements == table.retirements() ? site.calls[arm] : nullptr;

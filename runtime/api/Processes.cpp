@@ -32,6 +32,10 @@ Outcome Processes::findLoss(uint32_t rank) {
   return errorOf(assemblies[0]->lossOf(rank));
 }
 
+bool Processes::isStopped(uint32_t rank) {
+  return job::stateOfProcess(assemblies[0]->identities()[rank].process) == job::ProcessState::Stopped;
+}
+
 std::string Processes::describe(uint32_t rank) {
   const job::Identity &identity = assemblies[0]->identities()[rank];
   return job::describeState(identity.process, identity.hostName);

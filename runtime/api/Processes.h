@@ -23,6 +23,7 @@ public:
   core::Outcome findLoss() override;
   core::Outcome findLoss(uint32_t rank) override;
   void reportFailure(const core::Outcome &failure) override { assemblies[0]->report(failure); }
+  bool isStopped(uint32_t rank) override;
   std::string describe(uint32_t rank) override;
 
   host::SharedFile &memory() { return file; }

@@ -3,6 +3,8 @@
 // the placements.
 #include "host/CallTable.h"
 
+#include "select/Digest.h"
+
 #include <algorithm>
 
 namespace gc3::host {
@@ -53,6 +55,13 @@ void CallTable::drop(std::vector<std::unique_ptr<PreparedCall>> &unneeded) {
   for (const auto &call : unneeded)
     call->discard();
   unneeded.clear();
+}
+
+/// Returns a number that differs from all others of this process. In another process, it is only equal if it is for the
+/// same program and tile, and as many calls were prepared before it.
+uint64_t CallTable::nextId(const LoadedProgram &program, int8_t tile) {
+  const uint64_t run = select::mix(program.program->info().digest(), static_cast<uint8_t>(tile));
+  return (run << 32) | ++lastId;
 }
 
 const PreparedCall *CallTable::withId(uint64_t id) const {
@@ -135,7 +144,7 @@ Result<PreparedCall *> CallTable::find(const Request &request, std::optional<Arm
   evict();
   const LayoutOptions layout = layoutFor(program, request, arm ? arm->shape.tile : int8_t{0});
   Result<std::unique_ptr<PreparedCall>> fresh =
-      PreparedCall::prepare(program, site, request, {layout, sharingFrom(), ++lastId});
+      PreparedCall::prepare(program, site, request, {layout, sharingFrom(), nextId(program, layout.tile)});
   if (!fresh.ok())
     return fresh.outcome();
   PreparedCall &call = *calls.emplace_back(std::move(*fresh));

@@ -68,6 +68,7 @@ private:
   core::LayoutOptions layoutFor(const core::LoadedProgram &program, const core::Request &request, int8_t tile);
   void retire(std::span<const PreparedCall *const> entered);
   void evict();
+  uint64_t nextId(const core::LoadedProgram &program, int8_t tile);
   void drop(std::vector<std::unique_ptr<PreparedCall>> &unneeded);
 
   const bundle::BundleFile &file;

@@ -79,7 +79,7 @@ Outcome PreparedCall::build(const Request &request, const Options &options) {
     return {gc3SystemError, "no memory for " + std::to_string(layout.scratchBytes) + " bytes of scratch"};
   parts.reset(new RankPart[program.ranks()]);
   run.emplace(loaded, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifos.data(), scratchMemory.data(),
-              home.otherProcesses());
+              home.otherProcesses(), home.hasEnded());
   streams = dataBytes() >= bytesWorthStreaming;
   return {};
 }

@@ -12,10 +12,10 @@ using namespace common;
 using namespace core;
 
 Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kernel, std::byte *fifoMemory,
-         std::byte *scratchMemory, std::span<const int> processIds)
-    : loaded(ofCall), prog(*ofCall.program), layout(ofBuffers), processes(processIds), mover(ofBuffers, kernel),
-      blocks(prog.threadBlockCount()), fifos(reinterpret_cast<Fifo *>(fifoMemory), prog.connections().size()),
-      ranks(new RankState[prog.ranks()]) {
+         std::byte *scratchMemory, std::span<const int> processIds, const std::atomic<bool> *hasEnded)
+    : loaded(ofCall), prog(*ofCall.program), layout(ofBuffers), processes(processIds), ended(hasEnded),
+      mover(ofBuffers, kernel), blocks(prog.threadBlockCount()),
+      fifos(reinterpret_cast<Fifo *>(fifoMemory), prog.connections().size()), ranks(new RankState[prog.ranks()]) {
   size_t nextSlot = fifoHeadBytes(prog);
   for (uint32_t c = 0; c < fifos.size(); ++c) {
     const size_t bytes = layout.slotBytes(prog.connections()[c].maxCount);
@@ -217,9 +217,12 @@ void Run::move(ThreadBlockState &block, bool ahead) {
     block.step = 0;
 }
 
-/// Returns false after a failure. Then the step has not been made, and sweeps end.
+/// Returns false after a failure. Then the step has not been made, and sweeps end. A message from another process
+/// counts only if that process had not ended the call before all of it was read.
 bool Run::moveData(const Move &data) {
-  if (mover(data))
+  const bool isRemote = data.sender != 0 || data.receiver != 0;
+  const auto mayAccess = [&] { return !isRemote || !ended || !ended->load(std::memory_order_seq_cst); };
+  if (mayAccess() && mover(data) && mayAccess())
     return true;
   accessFailed.store(true, std::memory_order_relaxed);
   return false;

@@ -56,7 +56,7 @@ public:
   /// `processes` has the ids of the processes of ranks of other processes, by rank, and else 0. It is empty if all
   /// ranks are in this process, or if messages between processes use slots.
   Run(const core::LoadedProgram &program, const core::Layout &layout, ReduceKernel kernel, std::byte *fifoMemory,
-      std::byte *scratchMemory, std::span<const int> processes = {});
+      std::byte *scratchMemory, std::span<const int> processes = {}, const std::atomic<bool> *hasEnded = nullptr);
 
   const core::Program &program() const { return prog; }
 
@@ -210,6 +210,7 @@ private:
   const core::Program &prog;
   const core::Layout &layout;
   const std::span<const int> processes;
+  const std::atomic<bool> *const ended;
   Mover mover;
   std::atomic<bool> accessFailed{false};
   std::vector<ThreadBlockState> blocks;

@@ -6,6 +6,7 @@
 #include "core/Result.h"
 #include "host/SharedFile.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <numeric>
@@ -26,6 +27,8 @@ public:
   virtual core::Outcome findLoss(uint32_t rank) = 0;
   /// Reports an error after which this process makes no more calls. The other processes get it from findLoss().
   virtual void reportFailure(const core::Outcome &failure) = 0;
+  /// Returns whether the process of a rank is stopped, by a signal or a debugger.
+  virtual bool isStopped(uint32_t rank) = 0;
   /// Describes the process of a rank by a clause such as "whose process 4711 on host a is stopped".
   virtual std::string describe(uint32_t rank) = 0;
 };
@@ -53,6 +56,12 @@ public:
   /// Returns the argument of allowAccess().
   std::span<const int> otherProcesses() const { return processes; }
 
+  /// Sets the variable that becomes true when a rank may use its buffers for something else. It must outlive this
+  /// object.
+  void watchEnd(const std::atomic<bool> &hasEnded) { end = &hasEnded; }
+  /// Returns the argument of watchEnd(); null if the site is whole.
+  const std::atomic<bool> *hasEnded() const { return end; }
+
   bool owns(uint32_t rank) const { return owned[rank]; }
   std::span<const uint32_t> ownRanks() const { return own; }
 
@@ -68,6 +77,7 @@ private:
   std::vector<int> processes;
   SharedFile *file = nullptr;
   Neighbours *neighbours = nullptr;
+  const std::atomic<bool> *end = nullptr;
   std::chrono::milliseconds limit{0};
 };
 

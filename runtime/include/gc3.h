@@ -328,7 +328,8 @@ GC3_API gc3Result_t gc3GetUniqueId(gc3UniqueId_t *id);
  *
  * Calls work as for gc3HostCommInitAll. If a process ends, or reports an error that is not the same on all ranks, the
  * calls of all other ranks return gc3RemoteError. If the ranks of a call move no message within the timeout, it returns
- * gc3Timeout. After one of these errors, all later calls fail. The error's text says what each thread block of this
+ * gc3Timeout. After one of these errors, all later calls fail, and other processes may still access the buffers of the
+ * call until they have ended it. The error's text says what each thread block of this
  * process waits for, and for which process. gc3CommAbort fails the calls of all other ranks. The config's trace gets
  * one file for each process; "%r" in its name is replaced by the rank.
  *

@@ -86,7 +86,7 @@ std::vector<uint8_t> bytesOf(std::string_view text) {
 std::string textOf(net::Bytes bytes) {
   std::string text(bytes.begin(), bytes.end());
   std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+      text.begin(), text.end(), [](unsigned char c) { return (c < ' ' && c != '\n') || c == 0x7f; }, '?');
   return text;
 }
 

@@ -3,7 +3,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <dlfcn.h>
 #include <sodium.h>
+#include <stdexcept>
+#include <string>
 #include <sys/random.h>
 #include <system_error>
 #include <tuple>
@@ -14,19 +17,53 @@ static_assert(std::tuple_size_v<Proof> == crypto_auth_hmacsha256_BYTES);
 
 namespace {
 
+/// The functions of libsodium that this file uses. The library is loaded at the first use: gc3's libraries depend only
+/// on the C library, so that a process without libsodium can load them.
+struct Sodium {
+  decltype(&crypto_auth_hmacsha256_init) init;
+  decltype(&crypto_auth_hmacsha256_update) update;
+  decltype(&crypto_auth_hmacsha256_final) final;
+  decltype(&crypto_generichash) hash;
+  decltype(&sodium_memcmp) compare;
+};
+
+template <typename Function>
+void find(void *library, const char *name, Function &function) {
+  function = reinterpret_cast<Function>(::dlsym(library, name));
+  if (!function)
+    throw std::runtime_error(std::string("libsodium.so.23 has no function ") + name);
+}
+
+/// Throws std::runtime_error if libsodium is not installed.
+const Sodium &sodium() {
+  static const Sodium loaded = [] {
+    void *const library = ::dlopen("libsodium.so.23", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      const char *const reason = ::dlerror();
+      throw std::runtime_error(std::string("connections between ranks need libsodium: ") + (reason ? reason : ""));
+    }
+    Sodium found{};
+    find(library, "crypto_auth_hmacsha256_init", found.init);
+    find(library, "crypto_auth_hmacsha256_update", found.update);
+    find(library, "crypto_auth_hmacsha256_final", found.final);
+    find(library, "crypto_generichash", found.hash);
+    find(library, "sodium_memcmp", found.compare);
+    return found;
+  }();
+  return loaded;
+}
+
 /// Computes an HMAC-SHA256 of the added bytes.
 class Authenticator {
 public:
-  Authenticator(const void *key, size_t size) {
-    crypto_auth_hmacsha256_init(&state, static_cast<const unsigned char *>(key), size);
-  }
+  Authenticator(const void *key, size_t size) { sodium().init(&state, static_cast<const unsigned char *>(key), size); }
   Authenticator &add(const void *bytes, size_t size) {
-    crypto_auth_hmacsha256_update(&state, static_cast<const unsigned char *>(bytes), size);
+    sodium().update(&state, static_cast<const unsigned char *>(bytes), size);
     return *this;
   }
   Proof finish() {
     Proof proof{};
-    crypto_auth_hmacsha256_final(&state, proof.data());
+    sodium().final(&state, proof.data());
     return proof;
   }
 
@@ -38,8 +75,8 @@ private:
 
 Token tokenOf(std::string_view text) {
   Token token{};
-  crypto_generichash(reinterpret_cast<unsigned char *>(token.data()), sizeof token,
-                     reinterpret_cast<const unsigned char *>(text.data()), text.size(), nullptr, 0);
+  sodium().hash(reinterpret_cast<unsigned char *>(token.data()), sizeof token,
+                reinterpret_cast<const unsigned char *>(text.data()), text.size(), nullptr, 0);
   return token;
 }
 
@@ -70,7 +107,7 @@ Proof Key::prove(const Statement &statement) const {
 
 bool Key::isProven(const Statement &statement, const Proof &proof) const {
   const Proof expected = prove(statement);
-  return sodium_memcmp(expected.data(), proof.data(), proof.size()) == 0;
+  return sodium().compare(expected.data(), proof.data(), proof.size()) == 0;
 }
 
 } // namespace gc3::net

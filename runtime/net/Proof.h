@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How two ranks prove to each other that they belong to one communicator, without sending what they know: each sends a
-// random nonce, and an HMAC of both nonces. So a program that reads the network can't use a proof again.
+// random nonce, and an HMAC of both nonces. So a program that reads the network can't use a proof again. The functions
+// throw std::runtime_error if libsodium is not installed.
 #pragma once
 
 #include "net/Endpoint.h"

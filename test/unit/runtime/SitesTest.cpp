@@ -3,7 +3,7 @@
 // memory, and nothing else. All of them are in this process, so a sanitizer sees all accesses.
 #include "Programs.h"
 
-#include "api/HostBackend.h"
+#include "api/HostInfo.h"
 
 #include <atomic>
 #include <functional>
@@ -28,9 +28,10 @@ public:
     const std::lock_guard lock(mutex);
     reported = failure;
   }
+  bool isStopped(uint32_t rank) override { return isRank1Stopped.load() && rank == 1; }
   std::string describe(uint32_t rank) override { return "whose process is " + std::to_string(100 + rank); }
 
-  std::atomic<bool> isLost{false};
+  std::atomic<bool> isLost{false}, isRank1Stopped{false};
   std::mutex mutex;
   Outcome reported;
 };
@@ -314,6 +315,74 @@ TEST(Sites, TimeOutInACall) {
   EXPECT_EQ(outcomes[0].code, gc3Timeout);
   EXPECT_EQ(outcomes[0].text, "no rank has moved a message for 20 ms" + waitingText);
   EXPECT_EQ(sites.neighbours->reported.text, outcomes[0].text);
+}
+
+/// Rank 1 has announced a call and does not run it, so it is in a call. Rank 0 is in the next one.
+TEST(Sites, TimeOutWithoutAStoppedRank) {
+  api::HostBackendOptions options;
+  options.timeoutMs = 20;
+  Sites sites({broadcast(2, 0)}, 2, 1, options);
+  const auto request = [](std::vector<float> &data) {
+    return core::Request{core::CallKind::Standard, "broadcast", data.data(), data.data(), 10, gc3Float32, gc3Sum, 0};
+  };
+  std::vector<float> data(10), other(10);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) {
+    return call(backend, rank, request(rank == 0 ? data : other));
+  }),
+            gc3Success);
+  const core::RankRequest part{1, request(other)};
+  EXPECT_TRUE(sites.backends[1]->arrive({&part, 1}).refused.ok());
+  EXPECT_EQ(call(*sites.backends[0], 0, request(data)).code, gc3Success);
+  sites.neighbours->isRank1Stopped = true;
+  const Outcome outcome = call(*sites.backends[0], 0, request(data));
+  EXPECT_EQ(outcome.code, gc3Timeout);
+  EXPECT_EQ(outcome.text,
+            "after 20 ms, 1 of 2 ranks wait in a call that these ranks have not made: 1 (whose process is 101)");
+  EXPECT_EQ(sites.neighbours->reported.text, outcome.text);
+}
+
+/// The processes have chosen by different requests, so their next choices can differ.
+TEST(Sites, DifferentCallsEndOnlineSelection) {
+  api::HostBackendOptions options;
+  options.call.tune.isOnline = true;
+  Sites sites(differentAllReduces(2), 2, 1, options);
+  std::vector<float> send(1000), recv(2000);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) {
+    return call(backend, rank, allReduce(send.data(), recv.data() + size_t{1000} * rank, rank == 0 ? 1000 : 10));
+  }),
+            gc3InvalidUsage);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 1); }),
+            gc3InvalidUsage);
+}
+
+TEST(HostInfo, RanksCompareWhatMustBeEqual) {
+  const std::string bytes = buildBundle({broadcast(2, 0)});
+  const auto file = bundle::BundleFile::openMemory(bytes.data(), bytes.size());
+  ASSERT_TRUE(file.ok());
+  const auto difference = [&](const std::function<void(api::HostBackendOptions &)> &change) {
+    api::HostBackendOptions plain, changed;
+    plain.call.tune.isOnline = changed.call.tune.isOnline = true;
+    change(changed);
+    const api::HostInfo infos[] = {api::HostInfo::of(plain, **file), api::HostInfo::of(changed, **file)};
+    return api::disagreement(infos);
+  };
+  EXPECT_EQ(difference([](auto &) {}), "");
+  EXPECT_EQ(difference([](auto &options) { options.timeoutMs = 1; }), "");
+  EXPECT_EQ(difference([](auto &options) { options.call.tune.hasShapes = true; }),
+            "rank 1 has another GC3_TUNE than rank 0");
+  EXPECT_EQ(difference([](auto &options) { options.call.tune.keepsBits = true; }),
+            "rank 1 has another GC3_TUNE than rank 0");
+  EXPECT_EQ(difference([](auto &options) { options.call.tune.isOnline = false; }),
+            "rank 1 has another GC3_TUNE than rank 0");
+  EXPECT_EQ(difference([](auto &options) { options.call.tune.explorable = 0; }),
+            "rank 1 has another GC3_TUNE_BUDGET than rank 0");
+  EXPECT_EQ(difference([](auto &options) { options.call.reports.programs = "ring"; }),
+            "rank 1 has another GC3_PROGRAM than rank 0");
+  EXPECT_EQ(difference([](auto &options) { options.call.layout.tileElements = 7; }),
+            "rank 1 has other FIFO slots than rank 0");
+  EXPECT_EQ(difference([](auto &options) { options.call.seed = 7; }), "rank 1 has another order than rank 0");
+  EXPECT_EQ(difference([](auto &options) { options.call.allowUnproven = true; }),
+            "rank 1 has other options than rank 0");
 }
 
 TEST(Sites, RunAdversarialOrders) {
