@@ -398,7 +398,7 @@ bool HostBackend::endsAll(gc3Result_t code) const {
   return !site.isWhole() && (!isCommon || online);
 }
 
-/// Tells a prepared call that all ranks have announced where the ranks of other processes have their buffers.
+/// Passes the addresses of other processes' buffers to a prepared call that all ranks have announced.
 void HostBackend::meetOthers(PreparedCall &call, uint64_t number, Sharing sharing) {
   std::lock_guard lock(meeting);
   if (std::exchange(metNumber, number) == number)

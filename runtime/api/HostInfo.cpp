@@ -16,7 +16,7 @@ HostInfo HostInfo::of(const HostBackendOptions &options, const bundle::BundleFil
   info.bundle = file.digest();
   info.programs = digestOf(call.reports.programs);
   info.tuner = call.reports.tuner != nullptr;
-  info.tune = !call.tune.isOnline ? 0 : 1U + 2U * call.tune.keepsBits + 4U * call.tune.hasShapes;
+  info.tune = core::kindOf(call.tune);
   info.explorable = call.tune.explorable;
   info.learned = digestOf(select::writeTuneText(call.earlier));
   info.slots = call.layout.slots;

@@ -16,7 +16,7 @@ struct HostInfo {
   uint64_t bundle = 0;   ///< digest
   uint64_t programs = 0; ///< digest of the list of programs (GC3_PROGRAM)
   uint32_t tuner = 0;    ///< 1: the application has set a tuner
-  uint32_t tune = 0;     ///< online selection: 0 off; 1 on, plus 2 with equal bits, plus 4 with shapes
+  uint32_t tune = 0;     ///< core::kindOf(TuneOptions)
   double explorable = 0; ///< core::TuneOptions::explorable
   uint64_t learned = 0;  ///< digest of what earlier jobs have learned. It may differ
   uint32_t slots = 0, adversarial = 0;

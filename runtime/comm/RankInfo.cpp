@@ -26,7 +26,7 @@ void RankInfo::set(const cuda::Options &options) {
   timeout = options.timeoutMs != 0;
   allowUnproven = options.allowUnproven;
   tuner = options.choice.tuner != nullptr;
-  tune = options.tune.isOnline ? 1U + 2U * options.tune.keepsBits + 4U * options.tune.hasShapes : 0;
+  tune = core::kindOf(options.tune);
   explorable = static_cast<float>(options.tune.explorable);
   const std::string &list = options.choice.programs;
   programs = bundle::checksum(list.data(), list.size());

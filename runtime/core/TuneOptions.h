@@ -5,6 +5,8 @@
 #include "core/Result.h"
 #include "core/Settings.h"
 
+#include <cstdint>
+
 namespace gc3::core {
 
 struct TuneOptions {
@@ -18,6 +20,12 @@ struct TuneOptions {
   /// Returns whether the file gets what this job learns. A job with frozen choices only reads it.
   bool savesTimes() const { return isOnline && explorable > 0 && !file.empty(); }
 };
+
+/// Returns a number for the kind of online selection, which ranks compare when they join: 0 off; 1 on, plus 2 if calls
+/// keep their bits, plus 4 with shapes.
+inline uint32_t kindOf(const TuneOptions &options) {
+  return options.isOnline ? 1U + 2U * options.keepsBits + 4U * options.hasShapes : 0;
+}
 
 /// Returns the choices of a config's `tune`, `tuneBudget` and `tuneFile`, else those of GC3_TUNE, GC3_TUNE_BUDGET and
 /// GC3_TUNE_FILE. Returns gc3InvalidArgument if a value is out of range.

@@ -31,7 +31,7 @@ class Key {
 public:
   Key(const Token &token, std::string_view secret);
 
-  /// Returns a number that tells communicators apart. It does not depend on the secret, and any program may know it.
+  /// Returns a public number that identifies the communicator. It does not depend on the secret.
   uint64_t tag() const { return publicTag; }
 
   enum class Side : uint8_t { Rank0, Other };

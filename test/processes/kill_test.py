@@ -70,7 +70,7 @@ def kill_once(arguments, random_numbers):
         took = time.monotonic() - begin
     left = [rank for rank in ranks if not ended(rank)]
     if left:
-        return f"LEFT BEHIND: {left}", took, errors
+        return f"STILL RUNNING: {left}", took, errors
     if job.returncode == 0 or not victim:
         return "after the last call" if job.returncode == 0 else "BEFORE A PROCESS", took, errors
     if f"(process {victim}) was killed by signal 9" not in errors:

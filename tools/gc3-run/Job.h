@@ -49,7 +49,8 @@ private:
   enum class State : uint8_t { Meeting, Ended, Broken };
 
   std::string nameOf(uint32_t process) const;
-  /// Returns what is left of a job whose processes can't meet: this share, and the reason unless it has a problem.
+  /// Returns the result of a job whose processes can't meet: this share, with `reason` as its problem unless it has
+  /// one.
   Share breakUp(const Share &share, const std::string &reason);
 
   uint32_t own = 0, all = 1;
