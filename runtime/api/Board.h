@@ -24,8 +24,9 @@ struct alignas(host::linePair) Announcement {
   uint64_t choice;       ///< hash of what online selection has chosen for this call; 0: nothing
   host::Sharing sharing; ///< see host::PreparedCall::sharing
   core::Placement placement;
-  uint64_t send, recv, scratch, staged; ///< addresses in the rank's process: its buffers, host::PreparedCall::Addresses
-  OnlineCalls::TimedCall timed;         ///< only with online selection
+  const void *send; ///< the rank's buffers, as addresses of its process
+  void *recv;
+  OnlineCalls::TimedCall timed; ///< only with online selection
   alignas(host::linePair) RequestRecord request; ///< only if `call` is 0
 };
 
@@ -73,6 +74,7 @@ public:
   }
 
 private:
+  // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what threads wait for has its own lines
   struct alignas(host::linePair) Head {
     std::atomic<TimeoutState> timeoutState;
     std::atomic<bool> hasEnded;

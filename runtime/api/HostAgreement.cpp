@@ -46,11 +46,8 @@ void HostBackend::meetOthers(PreparedCall &call, uint64_t number, Sharing sharin
       continue;
     const Announcement &announcement = board.announcement(r, number);
     core::Request request = call.request();
-    request.send = reinterpret_cast<const void *>(announcement.send);
-    request.recv = reinterpret_cast<void *>(announcement.recv);
-    call.meet(r, announcement.placement, request,
-              {reinterpret_cast<std::byte *>(announcement.scratch), reinterpret_cast<std::byte *>(announcement.staged)},
-              sharing);
+    request.send = announcement.send, request.recv = announcement.recv;
+    call.meet(r, announcement.placement, request, site.otherProcesses()[r], sharing);
   }
 }
 
@@ -98,8 +95,7 @@ core::Request HostBackend::requestOf(uint32_t rank, uint64_t number) const {
   const Announcement &announcement = board.announcement(rank, number);
   core::Request request =
       announcement.call != 0 ? announcedCall(announcement.call).request() : announcement.request.read();
-  request.send = reinterpret_cast<const void *>(announcement.send);
-  request.recv = reinterpret_cast<void *>(announcement.recv);
+  request.send = announcement.send, request.recv = announcement.recv;
   return request;
 }
 

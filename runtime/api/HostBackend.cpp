@@ -111,22 +111,13 @@ void HostBackend::announce(const RankRequest &part) {
 
 /// Announces what other processes must know of a rank's call.
 void HostBackend::describe(const RankRequest &part, core::Placement placement, Announcement &announcement) const {
-  const auto assign = [](uint64_t &place, const void *address) {
-    assignIfChanged(place, reinterpret_cast<uint64_t>(address));
-  };
   const OnlineCalls::Decision *const decision = online ? online->decision(states[part.rank].number) : nullptr;
   assignIfChanged(announcement.choice, decision ? OnlineCalls::hashOf(*decision) : 0);
-  assign(announcement.send, part.request.send);
-  assign(announcement.recv, part.request.recv);
-  const PreparedCall *const call = states[part.rank].call;
-  if (!call)
-    return announcement.request.write(part.request);
-  if (announcement.sharing == Sharing::None)
-    return;
-  const PreparedCall::Addresses addresses = call->addressesOf(part.rank, placement);
-  assign(announcement.scratch, addresses.scratch);
-  assign(announcement.staged, addresses.staged);
+  assignIfChanged(announcement.send, part.request.send);
+  assignIfChanged(announcement.recv, part.request.recv);
   assignIfChanged(announcement.placement, placement);
+  if (!states[part.rank].call)
+    announcement.request.write(part.request);
 }
 
 /// Returns the prepared call for a request. Returns null if there is none, if it has stopped, or if it lacks memory for

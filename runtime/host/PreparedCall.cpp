@@ -75,8 +75,8 @@ Outcome PreparedCall::build(const Request &request, const Options &options) {
     return outcome;
   if (Outcome outcome = fifos.reserve(home, Run::fifoHeadBytes(program) + layout.fifoBytes); !outcome.ok())
     return outcome;
-  if (!scratchMemory.reserve(layout.scratchBytes))
-    return {gc3SystemError, "no memory for " + std::to_string(layout.scratchBytes) + " bytes of scratch"};
+  if (Outcome outcome = scratchMemory.reserve(home, layout.scratchBytes); !outcome.ok())
+    return {outcome.code, "scratch: " + outcome.text};
   parts.reset(new RankPart[program.ranks()]);
   run.emplace(loaded, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifos.data(), scratchMemory.data(),
               home.otherProcesses(), home.hasEnded());
@@ -109,15 +109,14 @@ Sharing PreparedCall::sharing(uint32_t rank, Placement placement) const {
   return worthSharing && !padded ? staging.sharing(rank, placement) : Sharing::None;
 }
 
-PreparedCall::Addresses PreparedCall::addressesOf(uint32_t rank, Placement placement) const {
-  return {run->scratchOf(rank), staging.memory(rank, placement, {}).staged};
+void PreparedCall::meet(uint32_t rank, Placement placement, const Request &request, int process, Sharing sharing) {
+  run->meet(rank, staging.memory(rank, placement, request), process, sharing);
 }
 
-void PreparedCall::meet(uint32_t rank, Placement placement, const Request &request, const Addresses &addresses,
-                        Sharing sharing) {
-  RemoteRank remote{staging.memory(rank, placement, request), addresses.scratch};
-  remote.memory.staged = addresses.staged;
-  run->meet(rank, remote, sharing);
+void PreparedCall::discard() {
+  fifos.discard();
+  scratchMemory.discard();
+  staging.discard();
 }
 
 void PreparedCall::hold(uint32_t rank) {
@@ -130,7 +129,8 @@ void PreparedCall::expectAdversary() {
   sendsAhead = false;
   if (home.isWhole()) // other processes may have begun to send
     std::fill_n(fifos.data() + Run::fifoHeadBytes(program), layout.fifoBytes, poison);
-  std::fill_n(scratchMemory.data(), layout.scratchBytes, poison);
+  for (const uint32_t rank : home.ownRanks())
+    std::fill_n(run->scratchOf(rank), layout.ranks[rank].scratchBytes, poison);
 }
 
 void PreparedCall::enter(uint32_t rank, uint64_t number, const Request &request, Placement placement) {

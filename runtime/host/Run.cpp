@@ -95,11 +95,13 @@ void Run::setBuffers(uint32_t rank, const RankMemory &memory) {
   state.streams = memory.streams;
 }
 
-void Run::meet(uint32_t rank, const RemoteRank &remote, Sharing sharing) {
+void Run::meet(uint32_t rank, const RankMemory &memory, int process, Sharing sharing) {
   RankState &state = ranks[rank];
-  setBuffers(rank, remote.memory);
-  setScratch(rank, remote.scratch);
-  setStaging(rank, remote.memory);
+  setBuffers(rank, memory);
+  for (Operand *buffer : {&state.operands[inputBuffer], &state.operands[outputBuffer], &state.initial[inputBuffer],
+                          &state.initial[outputBuffer]})
+    buffer->isForeign = true, buffer->process = process;
+  setStaging(rank, memory);
   shareMemory(rank, sharing);
   state.streams = false; // this process does not write to the rank's buffers past the caches
 }
@@ -169,7 +171,7 @@ void Run::move(ThreadBlockState &block, bool ahead) {
   const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
   const uint32_t number = block.firstStep + block.step;
   const Transfers::StepTransfer &how = rank.allowed->steps[number];
-  Move data{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}, false, false};
+  Move data{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}};
   if (needs.readsSrc)
     data.source = ahead ? Side{operand(block.rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr}
                         : sourceOf(number, block.tile);
@@ -180,18 +182,14 @@ void Run::move(ThreadBlockState &block, bool ahead) {
   if (needs.receives) {
     if (!rank.shared || how.in == Transfer::Slot)
       data.incoming.packed = block.incoming->message();
-    else if (how.in == Transfer::Fetch) {
+    else if (how.in == Transfer::Fetch)
       data.incoming = sentFrom(how.sender, block.tile);
-      data.sender = processOf(prog.rankOfStep(how.sender));
-    }
   }
   if (needs.sends) {
     if (!rank.shared || how.out == Transfer::Slot)
       data.outgoing.packed = block.outgoing->freeSlot();
-    else if (how.out == Transfer::Store) {
+    else if (how.out == Transfer::Store)
       data.outgoing = receivedAt(how.receiver);
-      data.receiver = processOf(prog.rankOfStep(how.receiver));
-    }
   }
   auto cold = [](const Transfers::StepTransfer::Warm &warm, const RankState &state) {
     return state.streams && !(state.separate ? warm.second : warm.first);
@@ -220,8 +218,8 @@ void Run::move(ThreadBlockState &block, bool ahead) {
 /// Returns false after a failure. Then the step has not been made, and sweeps end. A message from another process
 /// counts only if that process had not ended the call before all of it was read.
 bool Run::moveData(const Move &data) {
-  const bool isRemote = data.sender != 0 || data.receiver != 0;
-  const auto mayAccess = [&] { return !isRemote || !ended || !ended->load(std::memory_order_seq_cst); };
+  const bool isForeign = ended && (data.incoming.isForeign() || data.outgoing.isForeign());
+  const auto mayAccess = [&] { return !isForeign || !ended->load(std::memory_order_seq_cst); };
   if (mayAccess() && mover(data) && mayAccess())
     return true;
   accessFailed.store(true, std::memory_order_relaxed);

@@ -27,13 +27,6 @@ namespace gc3::host {
 /// fetch a message from its rank's memory. Staging: there is no space yet for the copies of its tile.
 enum class Blocked : uint8_t { No, Staging, Wait, Message, Slot, Reader, Finished };
 
-/// What a process must know of a rank of another process to read and write its buffers. Addresses are those of the
-/// other process.
-struct RemoteRank {
-  RankMemory memory;
-  std::byte *scratch = nullptr;
-};
-
 struct alignas(cacheLine) ThreadBlockState {
   const bundle::fbs::Instruction *instructions = nullptr;
   uint32_t instructionCount = 0;
@@ -78,8 +71,8 @@ public:
   }
 
   /// Notes where a rank of another process has its buffers, until the next call. No rank of this process may be
-  /// running.
-  void meet(uint32_t rank, const RemoteRank &remote, Sharing sharing);
+  /// running. The buffers' addresses are those of process `process`; 0: those of this process.
+  void meet(uint32_t rank, const RankMemory &memory, int process, Sharing sharing);
   /// Returns the address of the scratch buffers of a rank of this process.
   std::byte *scratchOf(uint32_t rank) const { return ranks[rank].scratch; }
   /// Returns whether the system has refused an access to another process. The step has not been made.

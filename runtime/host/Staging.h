@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/Placement.h"
-#include "host/Memory.h"
+#include "host/SiteMemory.h"
 
 #include <array>
 #include <vector>
@@ -53,9 +53,11 @@ public:
     return planOf(rank, placement).privateBytes != 0;
   }
   /// Allocates the private copies. Returns gc3SystemError if there is no memory.
-  core::Outcome reserve();
+  core::Outcome reserve(const Site &site);
   bool reserved() const { return staging.size() >= privateBytes; }
   size_t bytes() const { return staging.size(); }
+  /// Releases the private copies that processes share.
+  void discard() { staging.discard(); }
 
   /// Returns the buffers on which the run works.
   RankMemory memory(uint32_t rank, core::Placement placement, const core::Request &request) const;
@@ -96,7 +98,7 @@ private:
   std::vector<std::array<RankPlan, core::placementCount>> plans;
   std::vector<size_t> privateOffset; ///< indexed by rank
   size_t privateBytes = 0;
-  Memory staging;
+  SiteMemory staging;
 };
 
 } // namespace gc3::host

@@ -185,7 +185,7 @@ TEST_P(SitesWith, RunEveryKindOfProgram) {
 // A process that is stopped while it decides on a timeout would otherwise stop the others forever.
 TEST(Sites, DoNotWaitForeverForADecision) {
   api::HostBackendOptions options;
-  options.timeoutMs = 100;
+  options.timeoutMs = 250;
   Sites sites({ringAllReduce(2, false)}, 2, 1, options);
   core::Result<host::SharedFile> file = host::SharedFile::open(::getpid(), sites.memory[0].descriptor());
   ASSERT_TRUE(file.ok());
@@ -193,7 +193,7 @@ TEST(Sites, DoNotWaitForeverForADecision) {
   ASSERT_TRUE(first.ok());
   api::Board(first->data(), 2).timeoutState().store(api::TimeoutState::Deciding);
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 5, 1); }), gc3Timeout,
-            "a process that decides on a timeout has not continued within 100 ms; is it stopped?");
+            "a process that decides on a timeout has not continued within 250 ms; is it stopped?");
 }
 
 // The table keeps 64 prepared calls. A rank that is late may still be in an earlier call when others drop calls.
@@ -258,7 +258,7 @@ TEST(Sites, RejectLongNames) {
 
 TEST(Sites, TimeOutWithoutARank) {
   api::HostBackendOptions options;
-  options.timeoutMs = 20;
+  options.timeoutMs = 250;
   Sites sites({ringAllReduce(3, false)}, 3, 1, options);
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }),
             gc3Success);
@@ -266,7 +266,7 @@ TEST(Sites, TimeOutWithoutARank) {
       sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 1); }, 1);
   outcomes.erase(outcomes.begin());
   expectAll(outcomes, gc3Timeout,
-            "after 20 ms, 2 of 3 ranks wait in a call that these ranks have not made: 0 (whose process is 100)");
+            "after 250 ms, 2 of 3 ranks wait in a call that these ranks have not made: 0 (whose process is 100)");
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 1); }), gc3Timeout,
             "an earlier call timed out; destroy the communicators and create new ones");
 }
@@ -315,20 +315,20 @@ TEST(Sites, NoticeALossInACall) {
 
 TEST(Sites, TimeOutInACall) {
   api::HostBackendOptions options;
-  options.timeoutMs = 20;
+  options.timeoutMs = 250;
   Sites sites({ringAllReduce(2, false)}, 2, 1, options);
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }),
             gc3Success);
   const std::vector<Outcome> outcomes = runWithoutRank1(sites);
   EXPECT_EQ(outcomes[0].code, gc3Timeout);
-  EXPECT_EQ(outcomes[0].text, "no rank has moved a message for 20 ms" + waitingText);
+  EXPECT_EQ(outcomes[0].text, "no rank has moved a message for 250 ms" + waitingText);
   EXPECT_EQ(sites.neighbours->reported.text, outcomes[0].text);
 }
 
 /// Rank 1 has announced a call and does not run it, so it is in a call. Rank 0 is in the next one.
 TEST(Sites, TimeOutWithoutAStoppedRank) {
   api::HostBackendOptions options;
-  options.timeoutMs = 20;
+  options.timeoutMs = 250;
   Sites sites({broadcast(2, 0)}, 2, 1, options);
   const auto request = [](std::vector<float> &data) {
     return core::Request{core::CallKind::Standard, "broadcast", data.data(), data.data(), 10, gc3Float32, gc3Sum, 0};
@@ -345,7 +345,7 @@ TEST(Sites, TimeOutWithoutAStoppedRank) {
   const Outcome outcome = call(*sites.backends[0], 0, request(data));
   EXPECT_EQ(outcome.code, gc3Timeout);
   EXPECT_EQ(outcome.text,
-            "after 20 ms, 1 of 2 ranks wait in a call that these ranks have not made: 1 (whose process is 101)");
+            "after 250 ms, 1 of 2 ranks wait in a call that these ranks have not made: 1 (whose process is 101)");
   EXPECT_EQ(sites.neighbours->reported.text, outcome.text);
 }
 
