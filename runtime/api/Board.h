@@ -7,6 +7,7 @@
 
 #include "api/OnlineCalls.h"
 #include "api/RequestRecord.h"
+#include "host/BufferArena.h"
 #include "host/Memory.h"
 #include "host/Parking.h"
 #include "host/Staging.h"
@@ -19,6 +20,9 @@ namespace gc3::api {
 
 /// A rank's announcement of one call. The rank's thread writes `number` last.
 struct alignas(host::linePair) Announcement {
+  /// Returns whether other processes can map the rank's buffers.
+  bool isMapped() const { return arena.holds(send, recv); }
+
   std::atomic<uint64_t> number;
   uint64_t call;         ///< id of the prepared call that the rank has entered; 0: the ranks must agree on a call
   uint64_t choice;       ///< hash of what online selection has chosen for this call; 0: nothing
@@ -26,7 +30,8 @@ struct alignas(host::linePair) Announcement {
   core::Placement placement;
   const void *send; ///< the rank's buffers, as addresses of its process
   void *recv;
-  OnlineCalls::TimedCall timed; ///< only with online selection
+  host::ArenaPlace arena;                        ///< of the rank's process
+  OnlineCalls::TimedCall timed;                  ///< only with online selection
   alignas(host::linePair) RequestRecord request; ///< only if `call` is 0
 };
 

@@ -34,7 +34,7 @@ HostBackend::HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, host:
                          const HostBackendOptions &chosen)
     : file(std::move(bundle)), options(chosen), others(std::move(keeper)), site(std::move(ranks)),
       boardMemory(std::move(memory)), board(boardMemory.data(), site.ranks()), states(new RankState[site.ranks()]),
-      rest(static_cast<uint32_t>(site.ownRanks().size())), table(*file, site, chosen.call) {
+      rest(static_cast<uint32_t>(site.ownRanks().size())), views(site.ranks()), table(*file, site, chosen.call) {
   if (!site.isWhole())
     site.watchEnd(board.hasEnded());
   if (options.call.tune.isOnline)
@@ -115,6 +115,7 @@ void HostBackend::describe(const RankRequest &part, core::Placement placement, A
   assignIfChanged(announcement.choice, decision ? OnlineCalls::hashOf(*decision) : 0);
   assignIfChanged(announcement.send, part.request.send);
   assignIfChanged(announcement.recv, part.request.recv);
+  assignIfChanged(announcement.arena, host::arena::place());
   assignIfChanged(announcement.placement, placement);
   if (!states[part.rank].call)
     announcement.request.write(part.request);

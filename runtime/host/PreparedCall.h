@@ -33,6 +33,7 @@ public:
     core::LayoutOptions layout;
     uint64_t sharingFrom = 0; ///< messages can skip their slots if a rank has this number of bytes or more
     uint64_t id = 0;          ///< not 0; equal in all processes of the communicator
+    bool isMapped = false;    ///< calls usually have all buffers in arenas, see Sharing::Mapped
   };
   /// Returns whether messages of calls can skip their slots. `bytes` are those of a rank.
   static bool isWorthSharing(const core::LoadedProgram &loaded, const Site &site, uint64_t bytes,
@@ -40,7 +41,7 @@ public:
     return site.sharesBuffers() && (loaded.asWritten->any() || loaded.inPlace->any()) && bytes >= sharingFrom;
   }
   /// Returns the options of calls whose messages can skip their slots: their slots have another size by default.
-  static core::LayoutOptions sharingLayout(core::LayoutOptions options, const Site &site);
+  static core::LayoutOptions sharingLayout(core::LayoutOptions options, const Site &site, bool isMapped);
 
   /// Prepares calls like `request`. `loaded` and `site` must outlive the result. Returns gc3InvalidArgument or
   /// gc3SystemError.

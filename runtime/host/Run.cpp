@@ -61,8 +61,12 @@ Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kern
     ranks[r].initialLayouts[inputBuffer] = ranks[r].initialLayouts[outputBuffer] = layout.ranks[r].input;
     ranks[r].initialLayouts[outputBuffer].firstSlot -= view.aliasOffset; // can wrap around; at() wraps back
   }
-  allow(*loaded.asWritten, asWritten);
-  allow(*loaded.inPlace, inPlace);
+  allow(*loaded.asWritten, false, plain.asWritten);
+  allow(*loaded.inPlace, false, plain.inPlace);
+  if (!processes.empty()) {
+    allow(*loaded.asWritten, true, mapped.asWritten);
+    allow(*loaded.inPlace, true, mapped.inPlace);
+  }
 }
 
 uint64_t Run::messagesMoved() const {
@@ -103,7 +107,6 @@ void Run::meet(uint32_t rank, const RankMemory &memory, int process, Sharing sha
     buffer->isForeign = true, buffer->process = process;
   setStaging(rank, memory);
   shareMemory(rank, sharing);
-  state.streams = false; // this process does not write to the rank's buffers past the caches
 }
 
 void Run::start(uint32_t rank, const RankMemory &memory, Recording *recording) {
@@ -111,7 +114,7 @@ void Run::start(uint32_t rank, const RankMemory &memory, Recording *recording) {
   setBuffers(rank, memory);
   state.shared = false;
   state.recording = recording;
-  state.allowed = memory.inPlace ? &inPlace : &asWritten;
+  state.allowed = memory.inPlace ? &plain.inPlace : &plain.asWritten;
   startStaging(rank, memory);
   state.activeCount = 0;
   for (uint32_t tb = prog.firstThreadBlock(rank); tb < prog.firstThreadBlock(rank + 1); ++tb) {
@@ -294,9 +297,10 @@ void Run::expectMessages(uint32_t rank) const {
 
 void Run::sendAhead(uint32_t rank, Sharing kinds) {
   RankState &state = ranks[rank];
+  const Rules &rules = rulesFor(kinds); // under `mapped`, at least as many messages skip their slots as under `plain`
   auto throughSlot = [&](uint32_t step) {
-    return ((kinds & Sharing::AsWritten) == Sharing::None || asWritten.steps[step].out == Transfer::Slot) &&
-           ((kinds & Sharing::InPlace) == Sharing::None || inPlace.steps[step].out == Transfer::Slot);
+    return (!hasAny(kinds, Sharing::AsWritten) || rules.asWritten.steps[step].out == Transfer::Slot) &&
+           (!hasAny(kinds, Sharing::InPlace) || rules.inPlace.steps[step].out == Transfer::Slot);
   };
   const bool stages = state.stagedTiles != never;
   uint32_t sent = 0, readers = 0;

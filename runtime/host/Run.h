@@ -66,8 +66,9 @@ public:
   void start(uint32_t rank, const RankMemory &memory, core::Recording *recording = nullptr);
   /// Lets messages skip their slots until the next start(). All ranks must have started, and all must allow `sharing`.
   void shareMemory(uint32_t rank, Sharing sharing) {
+    const Rules &rules = rulesFor(sharing);
     ranks[rank].shared = true;
-    ranks[rank].allowed = (sharing & Sharing::AsWritten) != Sharing::None ? &asWritten : &inPlace;
+    ranks[rank].allowed = hasAny(sharing, Sharing::AsWritten) ? &rules.asWritten : &rules.inPlace;
   }
 
   /// Notes where a rank of another process has its buffers, until the next call. No rank of this process may be
@@ -96,7 +97,10 @@ public:
   std::span<ThreadBlockState> threadBlocks() { return blocks; }
   /// Returns the bytes of the arrays that have an element for each step of the program.
   size_t memoryBytes() const {
-    return (asWritten.own.size() + inPlace.own.size()) * sizeof(core::Transfers::StepTransfer);
+    size_t steps = 0;
+    for (const Rules *rules : {&plain, &mapped})
+      steps += rules->asWritten.own.size() + rules->inPlace.own.size();
+    return steps * sizeof(core::Transfers::StepTransfer);
   }
 
   /// Describes which thread block waits for which, if none can step. Lists the cycle first, then other thread blocks,
@@ -129,6 +133,9 @@ private:
     std::span<const core::Transfers::StepTransfer> steps;
     std::vector<core::Transfers::StepTransfer> own; ///< copy of Transfers::steps() with fewer messages that skip slots
     std::vector<bool> isFetchedFrom; ///< indexed by thread block: its peer fetches messages that it sends
+  };
+  struct Rules {
+    Allowed asWritten, inPlace;
   };
   // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): fields that other threads read have their own lines
   struct alignas(linePair) RankState {
@@ -174,7 +181,10 @@ private:
     const RankState &rank = ranks[block.rank];
     return rank.shared && rank.allowed->isFetchedFrom[static_cast<size_t>(&block - blocks.data())];
   }
-  void allow(const core::Transfers &transfers, Allowed &allowed) const;
+  void allow(const core::Transfers &transfers, bool isMapped, Allowed &allowed) const;
+  const Rules &rulesFor(Sharing sharing) const {
+    return hasAny(sharing, Sharing::Mapped) && !processes.empty() ? mapped : plain;
+  }
   uint64_t messageBytes(const bundle::fbs::Instruction &inst) const;
   bool betterSentAhead(const core::Transfers::StepTransfer &step, const bundle::fbs::Instruction &inst) const;
   bool betterThroughSharedSlot(uint32_t sender, uint32_t receiver) const;
@@ -208,7 +218,7 @@ private:
   std::atomic<bool> accessFailed{false};
   std::vector<ThreadBlockState> blocks;
   std::span<Fifo> fifos; ///< by connection
-  Allowed asWritten, inPlace;
+  Rules plain, mapped;   ///< `mapped` is empty if all ranks are in this process
   std::unique_ptr<RankState[]> ranks;
   std::vector<OperandLine> operandLines;
   std::vector<PendingLine> activeLines;

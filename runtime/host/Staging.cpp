@@ -54,7 +54,7 @@ Outcome Staging::plan(const LoadedProgram &newProgram, const Layout &newLayout, 
   type = static_cast<ElementType>(request.type);
   if (Outcome outcome = placing.plan(newProgram, newLayout, request); !outcome.ok())
     return outcome;
-  scaling = Scaling(newProgram, request);
+  scaling = core::Scaling(newProgram, request);
   plans.resize(program->ranks());
   privateOffset.resize(program->ranks());
   for (uint32_t r = 0; r < program->ranks(); ++r) {

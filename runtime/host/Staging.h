@@ -29,15 +29,24 @@ struct RankMemory {
 };
 
 /// The kinds of placement for which messages may skip their slots, given one rank's buffers. A call can use the kinds
-/// that all ranks have in common.
+/// that all ranks have in common. `Mapped` is added if messages between processes skip their slots as between threads,
+/// because all buffers are in arenas (host/BufferArena.h).
 enum class Sharing : uint8_t {
   None = 0,      ///< none, because copies must be made first
   AsWritten = 1, ///< as LoadedProgram::asWritten allows
   InPlace = 2,   ///< as LoadedProgram::inPlace allows
-  Either = 3
+  Either = 3,
+  Mapped = 4
 };
 constexpr Sharing operator&(Sharing a, Sharing b) {
   return static_cast<Sharing>(static_cast<uint8_t>(a) & static_cast<uint8_t>(b));
+}
+constexpr Sharing operator|(Sharing a, Sharing b) {
+  return static_cast<Sharing>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
+}
+/// Returns whether `kinds` has one of the kinds `wanted`.
+constexpr bool hasAny(Sharing kinds, Sharing wanted) {
+  return (kinds & wanted) != Sharing::None;
 }
 
 class Staging {
