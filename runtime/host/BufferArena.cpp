@@ -78,6 +78,8 @@ Result<Arena *> create() {
     made->free.emplace(0, bytes);
     return made;
   }
+  if (wantedBytes() < hugePage)
+    errno = EFBIG;
   const Outcome outcome = systemError("can't map memory for buffers");
   ::close(descriptor);
   return outcome;
