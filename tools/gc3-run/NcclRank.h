@@ -12,7 +12,7 @@ namespace gc3::run {
 class NcclRank {
 public:
   explicit NcclRank(const cuda::Cuda &linked) : cuda(linked) {}
-  /// Destroys the NCCL communicator. Its gc3 communicators must not exist any more.
+  /// Destroys the NCCL communicator. Destroy its gc3 communicators first.
   ~NcclRank();
   NcclRank(const NcclRank &) = delete;
   NcclRank &operator=(const NcclRank &) = delete;
