@@ -4,6 +4,7 @@
 // and the prepared call. timeOut() explains how timeouts are decided.
 #include "api/HostBackend.h"
 
+#include "api/RemoteAnnouncement.h"
 #include "core/Log.h"
 #include "core/TunerTimes.h"
 
@@ -32,6 +33,7 @@ constexpr unsigned pollsBeforeSleep = 4000;
 constexpr std::chrono::milliseconds longestYields{1};
 constexpr std::chrono::microseconds shortestSleep{50};
 constexpr std::chrono::microseconds longestSleep{10000};
+constexpr std::chrono::microseconds longestSleepForHosts{500};
 
 } // namespace
 
@@ -49,12 +51,19 @@ HostBackend::HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, host:
                          std::shared_ptr<host::Neighbours> keeper, host::SiteMemory memory,
                          const HostBackendOptions &chosen)
     : file(std::move(bundle)), options(chosen), others(std::move(keeper)), site(std::move(ranks)),
-      boardMemory(std::move(memory)), board(boardMemory.data(), site.ranks()), states(new RankState[site.ranks()]),
+      boardMemory(std::move(memory)), board(boardMemory.data(), site), states(new RankState[site.ranks()]),
       rest(static_cast<uint32_t>(site.ownRanks().size())), table(*file, site, chosen.call) {
   if (!site.isWhole())
     site.watchEnd(board.hasEnded());
+  if (transport())
+    transport()->setAnnouncements(*this);
   if (options.call.tune.isOnline)
     online.emplace(table, agreement);
+}
+
+HostBackend::~HostBackend() {
+  if (transport())
+    transport()->close(!board.hasEnded().load(std::memory_order_seq_cst));
 }
 
 void HostBackend::release(std::span<const RankRequest> parts) {
@@ -123,6 +132,36 @@ void HostBackend::announce(const RankRequest &part) {
   if (call)
     call->enter(part.rank, number, part.request, placement);
   announcement.number.store(number, std::memory_order_release);
+  if (transport())
+    transport()->announce(part.rank, number, writeAnnouncement(announcement));
+}
+
+/// Stores the announcement of a rank of another host. The thread that receives it wakes the others.
+bool HostBackend::receive(uint32_t rank, uint64_t number, std::span<const std::byte> data) {
+  Announcement &announcement = board.announcement(rank, number);
+  const uint64_t last = std::max(announcement.number.load(std::memory_order_relaxed),
+                                 board.announcement(rank, number + 1).number.load(std::memory_order_relaxed));
+  if (number != last + 1 || !readAnnouncement(data, announcement))
+    return false;
+  announcement.number.store(number, std::memory_order_release);
+  board.waiting().wake();
+  return true;
+}
+
+/// Returns whether all ranks have arrived, like Board::haveAllArrived, after it has received what other hosts have
+/// sent.
+bool HostBackend::haveAllArrived(uint64_t number, uint32_t &next) const {
+  if (board.haveAllArrived(number, next))
+    return true;
+  return transport() && transport()->progress() && board.haveAllArrived(number, next);
+}
+
+/// Sleeps until another rank may have arrived, or until the deadline.
+template <typename Over>
+void HostBackend::sleepUntil(host::Parking::Clock::time_point deadline, Over over) {
+  const auto soon = host::Parking::Clock::now() + longestSleepForHosts; // ranks of this host do not wake this thread
+  if (!transport() || !transport()->sleepUntil(std::min(deadline, soon)))
+    board.waiting().sleepUntil(deadline, over);
 }
 
 /// Announces what other processes must know of a rank's call.
@@ -230,7 +269,7 @@ void HostBackend::noteAgreed(RankState &state, uint64_t number, PreparedCall *ca
 /// Polls for a short time. Returns whether all ranks have arrived, like Board::haveAllArrived.
 bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) const {
   for (unsigned polls = 0; polls < (isCrowded ? pollsBeforePause : pollsBeforeSleep); ++polls) {
-    if (board.haveAllArrived(number, next))
+    if (haveAllArrived(number, next))
       return true;
     if (polls > pollsBeforePause)
       host::pauseSpin();
@@ -239,7 +278,7 @@ bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) co
     return false;
   using Clock = std::chrono::steady_clock;
   for (const auto end = Clock::now() + longestYields; Clock::now() < end; std::this_thread::yield())
-    if (board.haveAllArrived(number, next))
+    if (haveAllArrived(number, next))
       return true;
   return false;
 }
@@ -249,7 +288,7 @@ bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) co
 Outcome HostBackend::await(uint64_t number, size_t own) {
   using Clock = std::chrono::steady_clock;
   uint32_t next = 0;
-  if (pollForAll(number, next, host::crowded(site.ranks(), own)))
+  if (pollForAll(number, next, host::crowded(site.ranksOnHost(), own)))
     return {};
   const auto timeout = std::chrono::milliseconds(options.timeoutMs);
   auto deadline = Clock::now() + timeout;
@@ -258,8 +297,8 @@ Outcome HostBackend::await(uint64_t number, size_t own) {
            board.timeoutState().load(std::memory_order_acquire) != TimeoutState::None;
   };
   for (auto sleep = shortestSleep;; sleep = std::min(2 * sleep, longestSleep)) {
-    board.waiting().sleepUntil(std::min(deadline, Clock::now() + sleep), over);
-    if (board.haveAllArrived(number, next))
+    sleepUntil(std::min(deadline, Clock::now() + sleep), over);
+    if (haveAllArrived(number, next))
       return {};
     if (Outcome outcome = findLoss(number); !outcome.ok())
       return outcome;
@@ -336,6 +375,8 @@ Outcome HostBackend::findLoss(uint64_t number) {
   if (site.isWhole())
     return {};
   Outcome loss = others->findLoss();
+  if (loss.ok() && transport())
+    loss = transport()->violation();
   for (uint32_t r = 0; r < site.ranks() && loss.ok(); ++r)
     if (!board.hasArrived(r, number))
       loss = others->findLoss(r);
@@ -569,7 +610,17 @@ Outcome HostBackend::complete(const Arrival &arrival) {
     std::span<const RankRequest> parts;
     ~Releaser() { world.release(parts); }
   } releaser{*this, arrival.parts};
-  return run(arrival);
+  const Outcome outcome = run(arrival);
+  const Outcome drained = drain();
+  return outcome.ok() ? drained : outcome;
+}
+
+/// Hands over to the system what other hosts wait for, because this process may make no progress until its next call.
+Outcome HostBackend::drain() {
+  if (!transport() || hasFailed.load(std::memory_order_acquire))
+    return {};
+  const Outcome drained = transport()->drain(std::chrono::milliseconds(options.timeoutMs));
+  return drained.ok() ? drained : fail(drained);
 }
 
 core::Result<const char *> HostBackend::select(const core::Request &request) {

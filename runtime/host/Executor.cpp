@@ -40,7 +40,8 @@ public:
     Idleness idleness;
     uint32_t firstUnfinished = 0;
     while (!call.stopped() && !finished(firstUnfinished)) {
-      if (sweepOwn(worker) || (idleness.sweeps >= limits.sweepOthers && sweepAll()))
+      const bool hasArrived = call.exchange();
+      if (sweepOwn(worker) || hasArrived || (idleness.sweeps >= limits.sweepOthers && sweepAll()))
         idleness = {};
       else if (isAlone())
         call.diagnose(number, sharing, idleness.patience);
@@ -73,12 +74,12 @@ private:
     if (now < idleness.sleepsFrom)
       return std::this_thread::yield();
     call.diagnose(number, sharing, idleness.patience);
-    call.idleThreads.sleepUntil(now + idleness.sleep, [&] { return call.stopped() || finished(firstUnfinished); });
+    call.rest(now + idleness.sleep, [&] { return call.stopped() || finished(firstUnfinished); });
     idleness.sleep = std::min(2 * idleness.sleep, longestSleep);
   }
 
   IdleLimits chooseLimits() const {
-    bool hasFewProcessors = runsAll() ? workers > machineThreads() : crowded(call.site().ranks(), own.size());
+    bool hasFewProcessors = runsAll() ? workers > machineThreads() : crowded(call.site().ranksOnHost(), own.size());
     return hasFewProcessors ? fewProcessors : enoughProcessors;
   }
 

@@ -5,6 +5,7 @@
 #include "host/PreparedCall.h"
 
 #include "host/Executor.h"
+#include "host/Transport.h"
 
 #include <algorithm>
 #include <thread>
@@ -81,7 +82,42 @@ Outcome PreparedCall::build(const Request &request, const Options &options) {
   run.emplace(loaded, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifos.data(), scratchMemory.data(),
               home.otherProcesses(), home.hasEnded());
   streams = dataBytes() >= bytesWorthStreaming;
+  if (home.transport())
+    connectHosts();
   return {};
+}
+
+PreparedCall::~PreparedCall() {
+  if (mirror)
+    home.transport()->detach(*mirror);
+}
+
+/// Lets the transport carry the messages of connections between this process and other hosts.
+void PreparedCall::connectHosts() {
+  const Transport &transport = *home.transport();
+  auto made = std::make_unique<Mirror>();
+  made->call = ownId;
+  for (uint32_t c = 0; c < program.connections().size(); ++c) {
+    const uint32_t sender = run->threadBlocks()[program.connections()[c].sender].rank;
+    const uint32_t receiver = run->threadBlocks()[program.connections()[c].receiver].rank;
+    if (home.owns(sender) && !home.isOnHost(receiver))
+      made->outgoing.push_back(
+          {&run->fifo(c), c, transport.processOf(receiver), std::vector<uint64_t>(layout.fifoSlots)});
+    if (home.owns(receiver) && !home.isOnHost(sender))
+      made->incoming.push_back({&run->fifo(c), c, transport.processOf(sender)});
+  }
+  for (OutgoingMirror &end : made->outgoing)
+    run->noteSizes(end.connection, end.bytes.data());
+  home.transport()->attach(*made);
+  mirror = std::move(made);
+}
+
+bool PreparedCall::exchange() const {
+  return home.transport() && home.transport()->progress();
+}
+
+bool PreparedCall::sleepForHosts(std::chrono::steady_clock::time_point deadline) const {
+  return home.transport() && home.transport()->sleepUntil(deadline);
 }
 
 uint64_t PreparedCall::dataBytes() const {
@@ -135,6 +171,8 @@ void PreparedCall::expectAdversary() {
 
 void PreparedCall::enter(uint32_t rank, uint64_t number, const Request &request, Placement placement) {
   hold(rank);
+  if (mirror)
+    mirror->lastCall.store(number, std::memory_order_relaxed);
   RankPart &part = parts[rank];
   part.number = number;
   part.open = false;
@@ -215,19 +253,32 @@ Outcome PreparedCall::findFailure(Patience &patience) const {
   const auto explain = [&] {
     return run->explainWaiting(home.ownRanks(), [&](uint32_t rank) { return home.others().describe(rank); });
   };
-  if (Outcome loss = home.others().findLoss(); !loss.ok())
+  Outcome loss = home.others().findLoss();
+  if (loss.ok() && home.transport())
+    loss = home.transport()->violation();
+  if (!loss.ok())
     return {loss.code, loss.text + explain()};
   const auto now = std::chrono::steady_clock::now();
   const uint64_t messages = run->messagesMoved();
   if (!patience.since || messages != patience.messages)
     patience = {now, messages};
+  const Outcome broken = findBrokenConnection();
   constexpr std::chrono::seconds forLoss{1}; // an access fails if a process has ended; its loss is noticed later
-  if (now - *patience.since < (run->hasFailed() ? forLoss : home.timeLimit()))
+  if (now - *patience.since < (run->hasFailed() || !broken.ok() ? forLoss : home.timeLimit()))
     return {};
+  if (!broken.ok())
+    return {broken.code, broken.text + explain()};
   if (run->hasFailed())
     return {gc3SystemError, "the system refuses access to the memory of another process" + explain()};
   return {gc3Timeout,
           "no rank has moved a message for " + std::to_string(home.timeLimit().count()) + " ms" + explain()};
+}
+
+/// Returns an error if a connection to another host is lost. A process that has left in order no longer needs its own.
+Outcome PreparedCall::findBrokenConnection() const {
+  if (!home.transport())
+    return {};
+  return home.transport()->findLoss([this](uint32_t process) { return !home.others().findLoss(process).ok(); });
 }
 
 void PreparedCall::diagnose(uint64_t number, Sharing sharing, Patience &patience) {
@@ -258,7 +309,8 @@ Outcome PreparedCall::runAdversarial(uint64_t number, Sharing sharing, uint64_t 
   Outcome outcome;
   host::runAdversarial(*run, home.ownRanks(), seed, [&] {
     outcome = findFailure(patience);
-    if (!home.isWhole())
+    const bool hasArrived = exchange();
+    if (!home.isWhole() && !hasArrived)
       std::this_thread::sleep_for(adversarialSleep); // another process can go on
     return outcome.ok();
   });

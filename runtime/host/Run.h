@@ -42,6 +42,7 @@ struct alignas(cacheLine) ThreadBlockState {
   uint32_t sends = 0; ///< messages per tile
   Fifo *incoming = nullptr;
   Fifo *outgoing = nullptr;
+  uint64_t *sentBytes = nullptr; ///< by slot of `outgoing`: size of its message; null unless its receiver is elsewhere
   uint32_t step = 0;
   uint64_t tile = 0;
   std::atomic<uint64_t> finishedSteps{0}; ///< over all tiles; only the rank's holder accesses it and the other fields
@@ -80,6 +81,12 @@ public:
   /// Notes where a rank of another process has its buffers, until the next call. No rank of this process may be
   /// running.
   void meet(uint32_t rank, const RemoteRank &remote, Sharing sharing);
+  /// Returns the Fifo of a connection. Its address does not change.
+  Fifo &fifo(uint32_t connection) { return fifos[connection]; }
+  /// Writes the sizes of later messages of a connection to `bytes`, which has an element for each slot.
+  void noteSizes(uint32_t connection, uint64_t *bytes) {
+    blocks[prog.connections()[connection].sender].sentBytes = bytes;
+  }
   /// Returns the address of the scratch buffers of a rank of this process.
   std::byte *scratchOf(uint32_t rank) const { return ranks[rank].scratch; }
   /// Returns whether the system has refused an access to another process. The step has not been made.
@@ -183,6 +190,7 @@ private:
   }
   void allow(const core::Transfers &transfers, Allowed &allowed) const;
   uint64_t messageBytes(const bundle::fbs::Instruction &inst) const;
+  uint64_t messageBytes(const bundle::fbs::Instruction &inst, uint64_t tile) const;
   bool betterSentAhead(const core::Transfers::StepTransfer &step, const bundle::fbs::Instruction &inst) const;
   bool betterThroughSharedSlot(uint32_t sender, uint32_t receiver) const;
   bool sameLengths(uint32_t sender, uint32_t receiver) const;
