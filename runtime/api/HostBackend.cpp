@@ -131,9 +131,9 @@ void HostBackend::announce(const RankRequest &part) {
     describe(part, placement, announcement);
   if (call)
     call->enter(part.rank, number, part.request, placement);
-  announcement.number.store(number, std::memory_order_release);
   if (transport())
     transport()->announce(part.rank, number, writeAnnouncement(announcement));
+  announcement.number.store(number, std::memory_order_release);
 }
 
 /// Stores the announcement of a rank of another host. The thread that receives it wakes the others.

@@ -151,8 +151,15 @@ Result<Findings> explore(Assembly &assembly, std::optional<host::SharedFile> &cr
   return Findings{(*offers)[lowest].file, canAccessMemory};
 }
 
+std::vector<uint32_t> ranksOf(const Processes::Assemblies &assemblies) {
+  std::vector<uint32_t> ranks;
+  for (const auto &assembly : assemblies)
+    ranks.push_back(assembly->rank());
+  return ranks;
+}
+
 /// Opens what reaches other hosts.
-Result<std::unique_ptr<host::Transport>> openTransport(const Assembly &own) {
+Result<std::unique_ptr<host::Transport>> openTransport(const Assembly &own, std::span<const uint32_t> ownRanks) {
   const std::span<const Identity> identities = own.identities();
   std::vector<uint32_t> processes = processesElsewhere(identities, identities[own.rank()]);
   Result<std::unique_ptr<host::Wire>> wire = ucx::openWire();
@@ -167,7 +174,7 @@ Result<std::unique_ptr<host::Transport>> openTransport(const Assembly &own) {
   const auto describe = [all = std::vector<Identity>(identities.begin(), identities.end())](uint32_t rank) {
     return job::describe(all[rank]);
   };
-  return std::make_unique<host::Transport>(std::move(*wire), std::move(processes), own.rank(), describe);
+  return std::make_unique<host::Transport>(std::move(*wire), std::move(processes), ownRanks, describe);
 }
 
 /// Makes the backend of this process's ranks.
@@ -184,7 +191,7 @@ Meeting::Made make(const HostJoin &wanted, const HostBackendOptions &options, co
   const std::span<const Identity> identities = ownRanks[0]->identities();
   std::unique_ptr<host::Transport> transport;
   if (!areOnOneHost(identities))
-    if (Outcome outcome = openTransport(*ownRanks[0]).moveTo(transport); !outcome.ok()) {
+    if (Outcome outcome = openTransport(*ownRanks[0], ranksOf(ownRanks)).moveTo(transport); !outcome.ok()) {
       ownRanks[0]->report(outcome);
       return outcome;
     }

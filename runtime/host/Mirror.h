@@ -2,7 +2,11 @@
 // The connections of a prepared call whose other ends are on other hosts. Each of the two processes has a Fifo of such
 // a connection: the sender fills its own, and the receiver reads its own. Transport copies messages and credits from
 // one to the other, so that both look as if they were one. Only the thread that holds the transport accesses a Mirror,
-// except for lastCall.
+// except for lastCall and `bytes`.
+//
+// The Fifos are in memory that the processes of a host share. Another process can discard them as soon as all ranks of
+// this process have announced a call that does not use them. So the transport accesses only Fifos of calls that a rank
+// of this process is in.
 #pragma once
 
 #include "host/Fifo.h"

@@ -42,13 +42,15 @@ End *findEnd(std::vector<End> &ends, uint32_t connection) {
 
 } // namespace
 
-Transport::Transport(std::unique_ptr<Wire> ownWire, std::vector<uint32_t> ofRanks, uint32_t lowestRank,
+Transport::Transport(std::unique_ptr<Wire> ownWire, std::vector<uint32_t> ofRanks, std::span<const uint32_t> ownRanks,
                      std::function<std::string(uint32_t)> describeRank)
-    : wire(std::move(ownWire)), processes(std::move(ofRanks)), self(lowestRank), token(randomToken()),
+    : wire(std::move(ownWire)), processes(std::move(ofRanks)), self(ownRanks[0]), token(randomToken()),
       describe(std::move(describeRank)) {
   for (const uint32_t process : processes)
     if (process != none)
       peers[process];
+  for (const uint32_t rank : ownRanks)
+    announced[rank] = 0;
 }
 
 Transport::~Transport() {
@@ -63,8 +65,11 @@ std::vector<uint8_t> Transport::address() const {
   return bytes;
 }
 
-WireHeader Transport::headerTo(uint32_t process, Kind kind, uint32_t place, uint64_t call, uint64_t number) const {
-  return {kind, peers.at(process).token, self, place, call, number};
+WireHeader Transport::headerTo(uint32_t process, Kind kind, uint32_t place) const {
+  WireHeader header;
+  header.kind = kind, header.token = peers.at(process).token;
+  header.process = self, header.place = place;
+  return header;
 }
 
 /// Works until over() returns true, with the lock, or until the deadline. Returns the last value of over().
@@ -97,7 +102,7 @@ Outcome Transport::connect(std::span<const std::vector<uint8_t>> addresses, std:
       if (Outcome outcome = wire->connect(process, std::as_bytes(std::span(address)).subspan(sizeof peer.token));
           !outcome.ok())
         return outcome;
-      wire->send(process, headerTo(process, Kind::Hello, 0, 0, 0), {});
+      wire->send(process, headerTo(process, Kind::Hello), {});
       ++sends;
     }
   }
@@ -123,8 +128,14 @@ Outcome Transport::connect(std::span<const std::vector<uint8_t>> addresses, std:
 
 void Transport::announce(uint32_t rank, uint64_t number, Wire::Bytes data) {
   const std::lock_guard lock(mutex);
-  for (const auto &[process, peer] : peers)
-    wire->send(process, headerTo(process, Kind::Announcement, rank, 0, number), data);
+  announced[rank] = oldest = number;
+  for (const auto &[each, last] : announced)
+    oldest = std::min(oldest, last);
+  for (const auto &[process, peer] : peers) {
+    WireHeader header = headerTo(process, Kind::Announcement, rank);
+    header.number = number;
+    wire->send(process, header, data);
+  }
   sends += peers.size();
 }
 
@@ -164,13 +175,10 @@ bool Transport::progress() {
 bool Transport::advance() {
   if (isClosed)
     return false;
-  for (const Mirror *mirror : mirrors)
-    newestEntered = std::max(newestEntered, mirror->lastCall.load(std::memory_order_relaxed));
-  // Ranks are in at most two calls at a time.
-  for (Mirror *mirror : mirrors)
-    if (mirror->lastCall.load(std::memory_order_relaxed) + 1 >= newestEntered)
-      exchange(*mirror);
   const bool hasArrived = wire->progress(*this);
+  for (Mirror *mirror : mirrors)
+    if (mirror->lastCall.load(std::memory_order_relaxed) >= oldest)
+      exchange(*mirror);
   if (wire->isFlushed())
     flushed = flushing;
   return hasArrived;
@@ -187,8 +195,10 @@ void Transport::sendMessages(Mirror &mirror, OutgoingMirror &end) {
   const uint64_t sent = end.fifo->sent.load(std::memory_order_acquire);
   for (; end.posted != sent; ++end.posted, ++sends) {
     const Wire::Bytes data(end.fifo->slotOf(end.posted), end.bytes[end.posted % end.fifo->slots]);
-    wire->sendInPlace(end.process, headerTo(end.process, Kind::Message, end.connection, mirror.call, end.posted), data,
-                      end.completed);
+    WireHeader header = headerTo(end.process, Kind::Message, end.connection);
+    header.call = mirror.call, header.number = end.posted;
+    header.callNumber = mirror.lastCall.load(std::memory_order_relaxed);
+    wire->sendInPlace(end.process, header, data, end.completed);
   }
   const uint64_t free = std::min(end.credited, end.completed);
   if (free != end.fifo->received.load(std::memory_order_relaxed))
@@ -200,7 +210,9 @@ void Transport::sendCredits(Mirror &mirror, IncomingMirror &end) {
   if (received == end.credited)
     return;
   end.credited = received;
-  wire->send(end.process, headerTo(end.process, Kind::Credit, end.connection, mirror.call, received), {});
+  WireHeader header = headerTo(end.process, Kind::Credit, end.connection);
+  header.call = mirror.call, header.number = received;
+  wire->send(end.process, header, {});
   ++sends;
 }
 
@@ -230,7 +242,10 @@ void Transport::dispatch(const WireHeader &header, Wire::Bytes data) {
   }
 }
 
+/// Drops a message that a rank has sent ahead in a call that then used another program.
 void Transport::receiveMessage(const WireHeader &header, Wire::Bytes data) {
+  if (header.callNumber < oldest)
+    return;
   if (Mirror *const mirror = find(header.call))
     deliver(*mirror, header, data);
   else if (sequenceOf(header.call) > newestAttached)
@@ -263,7 +278,6 @@ void Transport::receiveCredit(const WireHeader &header) {
   if (!end || end->process != header.process || header.number <= end->credited || header.number > end->posted)
     return reject(header.process, "it sends a wrong credit");
   end->credited = header.number;
-  end->fifo->received.store(std::min(end->credited, end->completed), std::memory_order_release);
 }
 
 void Transport::reject(uint32_t process, const std::string &what) {
@@ -351,7 +365,7 @@ void Transport::close(bool inOrder) {
     if (inOrder)
       for (const auto &[process, peer] : peers)
         if (peer.hasGreeted)
-          wire->send(process, headerTo(process, Kind::Bye, 0, 0, 0), {});
+          wire->send(process, headerTo(process, Kind::Bye), {});
   }
   // A process that closes a connection before it has read everything can destroy what it has sent.
   if (inOrder)

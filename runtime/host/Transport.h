@@ -38,8 +38,9 @@ public:
   };
 
   /// `processes` has for each rank of another host the lowest rank of its process, and `none` for the other ranks.
-  /// `self` is the lowest rank of this process. `describe` returns a text such as "process 4711 on host a" for a rank.
-  Transport(std::unique_ptr<Wire> wire, std::vector<uint32_t> processes, uint32_t self,
+  /// `ownRanks` are those of this process, ascending. `describe` returns a text such as "process 4711 on host a" for a
+  /// rank.
+  Transport(std::unique_ptr<Wire> wire, std::vector<uint32_t> processes, std::span<const uint32_t> ownRanks,
             std::function<std::string(uint32_t rank)> describe);
   ~Transport() override;
 
@@ -57,7 +58,8 @@ public:
 
   /// Sets the receiver of announcements, before connect() or the first call. It must live until close().
   void setAnnouncements(Announcements &receiver) { announcements = &receiver; }
-  /// Sends the announcement of a rank of this process to all processes of other hosts.
+  /// Sends the announcement of a rank of this process to all processes of other hosts. The rank has entered the call.
+  /// The processes of this host must not see its announcement before.
   void announce(uint32_t rank, uint64_t number, Wire::Bytes data);
 
   /// Begins to carry messages of a prepared call. `mirror` must live until detach() or close().
@@ -97,7 +99,7 @@ private:
     std::vector<std::byte> data;
   };
 
-  WireHeader headerTo(uint32_t process, WireHeader::Kind kind, uint32_t place, uint64_t call, uint64_t number) const;
+  WireHeader headerTo(uint32_t process, WireHeader::Kind kind, uint32_t place = 0) const;
   void receive(Wire::Bytes header, Wire::Bytes data) override;
   void lose(uint32_t process, const std::string &reason) override;
   void dispatch(const WireHeader &header, Wire::Bytes data);
@@ -129,11 +131,12 @@ private:
   std::vector<Mirror *> mirrors;
   std::map<uint64_t, std::vector<EarlyMessage>> early; ///< by call
   uint64_t earlyBytes = 0;
-  uint64_t newestAttached = 0; ///< sequence number of the last attached call
-  uint64_t newestEntered = 0;  ///< number of the last call that a rank of this process has entered
-  uint64_t sends = 0;          ///< what this process has sent
-  uint64_t flushing = 0;       ///< value of `sends` at the begin of the last flush
-  uint64_t flushed = 0;        ///< value of `sends` up to which everything is handed over
+  uint64_t newestAttached = 0;            ///< sequence number of the last attached call
+  std::map<uint32_t, uint64_t> announced; ///< by rank of this process: number of its last call
+  uint64_t oldest = 0;                    ///< the smallest of these numbers
+  uint64_t sends = 0;                     ///< what this process has sent
+  uint64_t flushing = 0;                  ///< value of `sends` at the begin of the last flush
+  uint64_t flushed = 0;                   ///< value of `sends` up to which everything is handed over
   std::string violationText;
   bool isClosed = false;
 };

@@ -6,13 +6,14 @@
 namespace gc3::host {
 
 HeaderImage writeHeader(const WireHeader &header) {
-  return {HeaderImage::currentMagic,
-          static_cast<uint32_t>(header.kind),
-          header.token,
-          header.process,
-          header.place,
-          header.call,
-          header.number};
+  return {.magic = HeaderImage::currentMagic,
+          .kind = static_cast<uint32_t>(header.kind),
+          .token = header.token,
+          .process = header.process,
+          .place = header.place,
+          .call = header.call,
+          .callNumber = header.callNumber,
+          .number = header.number};
 }
 
 std::optional<WireHeader> readHeader(std::span<const std::byte> bytes) {
@@ -22,8 +23,13 @@ std::optional<WireHeader> readHeader(std::span<const std::byte> bytes) {
   std::memcpy(&image, bytes.data(), sizeof image);
   if (image.magic != HeaderImage::currentMagic || image.kind >= WireHeader::kindCount)
     return std::nullopt;
-  return WireHeader{
-      static_cast<WireHeader::Kind>(image.kind), image.token, image.process, image.place, image.call, image.number};
+  return WireHeader{.kind = static_cast<WireHeader::Kind>(image.kind),
+                    .token = image.token,
+                    .process = image.process,
+                    .place = image.place,
+                    .call = image.call,
+                    .callNumber = image.callNumber,
+                    .number = image.number};
 }
 
 } // namespace gc3::host

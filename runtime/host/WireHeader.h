@@ -25,7 +25,8 @@ struct WireHeader {
   uint64_t token = 0;   ///< secret of the receiving process
   uint32_t process = 0; ///< lowest rank of the sending process
   uint32_t place = 0;
-  uint64_t call = 0; ///< id of the prepared call; 0 except in messages and credits
+  uint64_t call = 0;       ///< id of the prepared call; 0 except in messages and credits
+  uint64_t callNumber = 0; ///< number of the call; 0 except in messages
   uint64_t number = 0;
 
   bool operator==(const WireHeader &) const = default;
@@ -38,9 +39,9 @@ struct HeaderImage {
   uint32_t magic = currentMagic, kind = 0;
   uint64_t token = 0;
   uint32_t process = 0, place = 0;
-  uint64_t call = 0, number = 0;
+  uint64_t call = 0, callNumber = 0, number = 0;
 };
-static_assert(sizeof(HeaderImage) == 40, "no padding");
+static_assert(sizeof(HeaderImage) == 48, "no padding");
 
 HeaderImage writeHeader(const WireHeader &header);
 /// Returns nothing if the bytes are no header of this version.
