@@ -30,6 +30,7 @@ namespace {
 /// sleep is longer than the previous one.
 constexpr unsigned pollsBeforePause = 100;
 constexpr unsigned pollsBeforeSleep = 4000;
+constexpr unsigned pollsOfHosts = 100; ///< each of these is a system call
 constexpr std::chrono::milliseconds longestYields{1};
 constexpr std::chrono::microseconds shortestSleep{50};
 constexpr std::chrono::microseconds longestSleep{10000};
@@ -268,13 +269,14 @@ void HostBackend::noteAgreed(RankState &state, uint64_t number, PreparedCall *ca
 
 /// Polls for a short time. Returns whether all ranks have arrived, like Board::haveAllArrived.
 bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) const {
-  for (unsigned polls = 0; polls < (isCrowded ? pollsBeforePause : pollsBeforeSleep); ++polls) {
+  const unsigned most = transport() ? pollsOfHosts : isCrowded ? pollsBeforePause : pollsBeforeSleep;
+  for (unsigned polls = 0; polls < most; ++polls) {
     if (haveAllArrived(number, next))
       return true;
     if (polls > pollsBeforePause)
       host::pauseSpin();
   }
-  if (!isCrowded)
+  if (!isCrowded || transport())
     return false;
   using Clock = std::chrono::steady_clock;
   for (const auto end = Clock::now() + longestYields; Clock::now() < end; std::this_thread::yield())
