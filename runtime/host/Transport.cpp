@@ -101,7 +101,8 @@ Outcome Transport::connect(std::span<const std::vector<uint8_t>> addresses, std:
       std::memcpy(&peer.token, address.data(), sizeof peer.token);
       if (Outcome outcome = wire->connect(process, std::as_bytes(std::span(address)).subspan(sizeof peer.token));
           !outcome.ok())
-        return outcome;
+        return {outcome.code, "there is no connection to rank " + std::to_string(process) + " (" + describe(process) +
+                                  "): " + outcome.text};
       wire->send(process, headerTo(process, Kind::Hello), {});
       ++sends;
     }

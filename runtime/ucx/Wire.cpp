@@ -147,7 +147,7 @@ Outcome UcxWire::connect(uint32_t process, Bytes address) {
   params.address = reinterpret_cast<const ucp_address_t *>(address.data());
   params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
   params.err_handler = {handleError, &peer};
-  return check(ucx.connect(worker, &params, &peer.endpoint), "can't connect to another host");
+  return check(ucx.connect(worker, &params, &peer.endpoint), "can't connect");
 }
 
 void UcxWire::handleError(void *peer, ucp_ep_h, ucs_status_t status) {
