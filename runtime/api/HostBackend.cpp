@@ -376,9 +376,7 @@ std::string HostBackend::listMissing(uint64_t number) const {
 Outcome HostBackend::findLoss(uint64_t number) {
   if (site.isWhole())
     return {};
-  Outcome loss = others->findLoss();
-  if (loss.ok() && transport())
-    loss = transport()->violation();
+  Outcome loss = site.findLoss();
   for (uint32_t r = 0; r < site.ranks() && loss.ok(); ++r)
     if (!board.hasArrived(r, number))
       loss = others->findLoss(r);
@@ -389,7 +387,7 @@ Outcome HostBackend::findLoss(uint64_t number) {
 Outcome HostBackend::findFailure() {
   while (board.timeoutState().load(std::memory_order_seq_cst) == TimeoutState::Deciding) {
     if (!site.isWhole())
-      if (Outcome loss = others->findLoss(); !loss.ok())
+      if (Outcome loss = site.findLoss(); !loss.ok())
         return fail(loss);
     std::this_thread::yield();
   }

@@ -253,32 +253,19 @@ Outcome PreparedCall::findFailure(Patience &patience) const {
   const auto explain = [&] {
     return run->explainWaiting(home.ownRanks(), [&](uint32_t rank) { return home.others().describe(rank); });
   };
-  Outcome loss = home.others().findLoss();
-  if (loss.ok() && home.transport())
-    loss = home.transport()->violation();
-  if (!loss.ok())
+  if (Outcome loss = home.findLoss(); !loss.ok())
     return {loss.code, loss.text + explain()};
   const auto now = std::chrono::steady_clock::now();
   const uint64_t messages = run->messagesMoved();
   if (!patience.since || messages != patience.messages)
     patience = {now, messages};
-  const Outcome broken = findBrokenConnection();
   constexpr std::chrono::seconds forLoss{1}; // an access fails if a process has ended; its loss is noticed later
-  if (now - *patience.since < (run->hasFailed() || !broken.ok() ? forLoss : home.timeLimit()))
+  if (now - *patience.since < (run->hasFailed() ? forLoss : home.timeLimit()))
     return {};
-  if (!broken.ok())
-    return {broken.code, broken.text + explain()};
   if (run->hasFailed())
     return {gc3SystemError, "the system refuses access to the memory of another process" + explain()};
   return {gc3Timeout,
           "no rank has moved a message for " + std::to_string(home.timeLimit().count()) + " ms" + explain()};
-}
-
-/// Returns an error if a connection to another host is lost. A process that has left in order no longer needs its own.
-Outcome PreparedCall::findBrokenConnection() const {
-  if (!home.transport())
-    return {};
-  return home.transport()->findLoss([this](uint32_t process) { return !home.others().findLoss(process).ok(); });
 }
 
 void PreparedCall::diagnose(uint64_t number, Sharing sharing, Patience &patience) {

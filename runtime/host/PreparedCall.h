@@ -161,7 +161,6 @@ private:
   void hold(uint32_t rank);
   void stop(core::Outcome why);
   core::Outcome findFailure(Patience &patience) const;
-  core::Outcome findBrokenConnection() const;
 
   const core::LoadedProgram &loaded;
   const core::Program &program;

@@ -87,6 +87,8 @@ public:
   SharedFile &memory() const { return *file; }
   Neighbours &others() const { return *neighbours; }
   std::chrono::milliseconds timeLimit() const { return limit; }
+  /// Returns an error if no call can end, because a rank or a connection is lost.
+  core::Outcome findLoss() const;
 
 private:
   uint32_t all;

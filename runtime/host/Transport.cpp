@@ -18,7 +18,8 @@ namespace {
 
 /// How many bytes of messages of calls that are not prepared yet this process keeps.
 constexpr uint64_t mostEarlyBytes = 1ull << 30;
-constexpr std::chrono::milliseconds linger{1000}; ///< at the end, for the other processes
+constexpr std::chrono::milliseconds linger{1000};    ///< at the end, for the other processes
+constexpr std::chrono::milliseconds lossGrace{1000}; ///< see findLoss()
 constexpr std::chrono::microseconds longestSleep{1000};
 
 uint64_t randomToken() {
@@ -110,9 +111,10 @@ Outcome Transport::connect(std::span<const std::vector<uint8_t>> addresses, std:
   Outcome outcome;
   const bool isOver = waitUntil(Clock::now() + limit, [&] {
     outcome = interrupt();
-    return !outcome.ok() || std::all_of(peers.begin(), peers.end(), [](const auto &entry) {
+    const bool haveAllAnswered = std::all_of(peers.begin(), peers.end(), [](const auto &entry) {
       return entry.second.hasGreeted || entry.second.lossReason;
     });
+    return !outcome.ok() || (haveAllAnswered && isDrained(sends)); // the others wait for this process's answer
   });
   const std::lock_guard lock(mutex);
   for (const auto &[process, peer] : peers) {
@@ -295,8 +297,10 @@ Outcome Transport::violation() const {
 }
 
 void Transport::lose(uint32_t process, const std::string &reason) {
-  if (const auto found = peers.find(process); found != peers.end() && !found->second.isDone())
+  if (const auto found = peers.find(process); found != peers.end() && !found->second.isDone()) {
     found->second.lossReason = reason;
+    found->second.lostAt = Clock::now();
+  }
   hasLoss.store(true, std::memory_order_release);
 }
 
@@ -305,7 +309,7 @@ Outcome Transport::findLoss(const std::function<bool(uint32_t)> &isExcused) cons
     return {};
   const std::lock_guard lock(mutex);
   for (const auto &[process, peer] : peers)
-    if (peer.lossReason && !isExcused(process))
+    if (peer.lossReason && Clock::now() - peer.lostAt >= lossGrace && !isExcused(process))
       return lossOf(process);
   return {};
 }

@@ -78,8 +78,9 @@ public:
 
   /// Returns an error if a process has sent what none of this version sends. Costs one load.
   core::Outcome violation() const;
-  /// Returns an error about a process whose connection is lost, and for which `isExcused` returns false. If there is no
-  /// such process, costs one load.
+  /// Returns an error about a process whose connection has been lost for a while, and for which `isExcused` returns
+  /// false. If there is no such process, costs one load. The end of a process is a loss, too, but the caller learns of
+  /// it in another way, with a better text, in this while.
   core::Outcome findLoss(const std::function<bool(uint32_t process)> &isExcused) const;
 
   /// Ends all connections. If `inOrder` is true, first waits a little until the other processes have all that this one
@@ -91,6 +92,7 @@ private:
     uint64_t token = 0;
     bool hasGreeted = false, hasLeft = false;
     std::optional<std::string> lossReason;
+    Clock::time_point lostAt; ///< only with a reason
     bool isDone() const { return hasLeft || lossReason; }
   };
   /// A message of a call that this process has not prepared yet.

@@ -25,7 +25,7 @@ Result<Library> load() {
   void *const handle = ::dlopen(fileName, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *const reason = ::dlerror();
-    return Outcome{gc3SystemError, std::string("UCX is not installed (Debian's libucx0): ") + (reason ? reason : "")};
+    return Outcome{gc3SystemError, std::string("can't load UCX (Debian's libucx0): ") + (reason ? reason : "")};
   }
   Library found{};
   const char *missing = nullptr;
