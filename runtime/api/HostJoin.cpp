@@ -200,7 +200,7 @@ Meeting::Made make(const HostJoin &wanted, const HostBackendOptions &options, co
   host::Site site(ranks, processes->ownRanks(), processes->memory(), *processes,
                   std::chrono::milliseconds(options.timeoutMs));
   if (processes->transport())
-    site.connectHosts(*processes->transport(), processes->areElsewhere());
+    site.connectHosts(*processes->transport(), processes->areRemote());
   else if (found.canAccessMemory)
     site.allowAccess(std::move(others));
   const Meeting::Made made = HostBackend::make(wanted.file, std::move(site), processes, options);

@@ -33,25 +33,25 @@ Outcome Processes::findLoss(uint32_t rank) {
 }
 
 bool Processes::isStopped(uint32_t rank) {
-  return !isElsewhere(rank) &&
+  return !isRemote(rank) &&
          job::stateOfProcess(assemblies[0]->identities()[rank].process) == job::ProcessState::Stopped;
 }
 
 std::string Processes::describe(uint32_t rank) {
   const job::Identity &identity = assemblies[0]->identities()[rank];
-  return isElsewhere(rank) ? "whose process " + std::to_string(identity.process) + " is on host " + identity.hostName
-                           : job::describeState(identity.process, identity.hostName);
+  return isRemote(rank) ? "whose process " + std::to_string(identity.process) + " is on host " + identity.hostName
+                        : job::describeState(identity.process, identity.hostName);
 }
 
-bool Processes::isElsewhere(uint32_t rank) const {
+bool Processes::isRemote(uint32_t rank) const {
   const std::span<const job::Identity> identities = assemblies[0]->identities();
   return !job::shareHost(identities[rank], identities[assemblies[0]->rank()]);
 }
 
-std::vector<bool> Processes::areElsewhere() const {
+std::vector<bool> Processes::areRemote() const {
   std::vector<bool> elsewhere(assemblies[0]->ranks());
   for (uint32_t rank = 0; rank < elsewhere.size(); ++rank)
-    elsewhere[rank] = isElsewhere(rank);
+    elsewhere[rank] = isRemote(rank);
   return elsewhere;
 }
 

@@ -32,10 +32,10 @@ public:
   host::Transport *transport() const { return carrier.get(); }
   std::vector<uint32_t> ownRanks() const;
   /// Returns by rank whether the rank is on another host.
-  std::vector<bool> areElsewhere() const;
+  std::vector<bool> areRemote() const;
 
 private:
-  bool isElsewhere(uint32_t rank) const;
+  bool isRemote(uint32_t rank) const;
 
   const Assemblies assemblies;
   host::SharedFile file;

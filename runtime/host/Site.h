@@ -50,11 +50,11 @@ public:
       owned[rank] = true;
   }
 
-  /// Notes that not all ranks are on this host. `isElsewhere` has the other ones, by rank. `ofSite` must outlive this
+  /// Notes that not all ranks are on this host. `isRemote` has the other ones, by rank. `ofSite` must outlive this
   /// object.
-  void connectHosts(Transport &ofSite, std::vector<bool> isElsewhere) {
+  void connectHosts(Transport &ofSite, std::vector<bool> isRemote) {
     carrier = &ofSite;
-    elsewhere = std::move(isElsewhere);
+    elsewhere = std::move(isRemote);
   }
   /// Returns what reaches other hosts; null if all ranks are on this host.
   Transport *transport() const { return carrier; }

@@ -77,17 +77,17 @@ private:
     memory.push_back(std::make_unique<host::SharedFile>(std::move(*opened)));
     std::vector<uint32_t> ownRanks(shape.ranksPerProcess), processes(shape.ranks, host::Transport::none);
     std::iota(ownRanks.begin(), ownRanks.end(), rank);
-    std::vector<bool> isElsewhere(shape.ranks);
+    std::vector<bool> isRemote(shape.ranks);
     for (uint32_t other = 0; other < shape.ranks; ++other)
       if (other / shape.ranksPerHost != rank / shape.ranksPerHost) {
-        isElsewhere[other] = true;
+        isRemote[other] = true;
         processes[other] = other / shape.ranksPerProcess * shape.ranksPerProcess;
       }
     const auto describe = [](uint32_t of) { return "process " + std::to_string(100 + of); };
     host::Transport &transport = *transports.emplace_back(std::make_unique<host::Transport>(
         std::make_unique<FakeWire>(network, rank), std::move(processes), ownRanks, describe));
     host::Site site(shape.ranks, ownRanks, *memory.back(), *neighbours, std::chrono::milliseconds(options.timeoutMs));
-    site.connectHosts(transport, std::move(isElsewhere));
+    site.connectHosts(transport, std::move(isRemote));
     auto made = api::HostBackend::make(file, std::move(site), neighbours, options);
     EXPECT_TRUE(made.ok()) << made.outcome().text;
     for (uint32_t i = 0; i < shape.ranksPerProcess; ++i)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A transport alone: what it sends, and what it makes of bytes from other hosts.
+#include "CheckTransport.h"
+
 #include "host/Transport.h"
 
 #include "api/RemoteAnnouncement.h"
@@ -7,6 +9,7 @@
 
 #include <deque>
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace gc3;
 using host::WireHeader;
@@ -333,4 +336,44 @@ TEST(RemoteAnnouncement, WrongBytesAreRejected) {
   EXPECT_FALSE(api::readAnnouncement(bytes, to));
   bytes.resize(10);
   EXPECT_FALSE(api::readAnnouncement(bytes, to));
+}
+
+namespace {
+
+/// Appends a frame for checkTransport(), which fills in the token.
+void addFrame(std::vector<uint8_t> &frames, WireHeader header, const std::vector<std::byte> &data) {
+  header.process = 1;
+  const host::HeaderImage image = host::writeHeader(header);
+  const auto *const bytes = reinterpret_cast<const uint8_t *>(&image);
+  frames.push_back(static_cast<uint8_t>(sizeof image + data.size()));
+  frames.insert(frames.end(), bytes, bytes + sizeof image);
+  for (const std::byte each : data)
+    frames.push_back(static_cast<uint8_t>(each));
+}
+
+} // namespace
+
+TEST(Transport, ChangedBytesAreRejectedOrInRange) {
+  api::Announcement announcement{};
+  announcement.request.write({core::CallKind::Collective, "all", nullptr, nullptr, 9, gc3Float32, gc3Max, 2});
+  std::vector<uint8_t> sample;
+  addFrame(sample, {.kind = Kind::Hello}, {});
+  addFrame(sample, {.kind = Kind::Announcement, .place = 1, .number = 1}, api::writeAnnouncement(announcement));
+  for (uint64_t number = 0; number < 4; ++number) {
+    addFrame(sample, {.kind = Kind::Message, .place = 1, .call = 1, .callNumber = 9, .number = number},
+             std::vector<std::byte>(10));
+    addFrame(sample, {.kind = Kind::Credit, .call = 1, .number = number + 1}, {});
+  }
+  uint32_t accepted = 0;
+  EXPECT_EQ(test::checkTransport(sample, accepted), "");
+  EXPECT_EQ(accepted, 5u);
+  std::mt19937 random(7);
+  for (int i = 0; i < 5000; ++i) {
+    std::vector<uint8_t> changed = sample;
+    for (auto changes = 1 + random() % 3; changes > 0; --changes)
+      changed[random() % changed.size()] = static_cast<uint8_t>(random() % 4);
+    if (random() % 4 == 0)
+      changed.resize(1 + random() % changed.size());
+    ASSERT_EQ(test::checkTransport(changed, accepted), "");
+  }
 }
