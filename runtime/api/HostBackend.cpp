@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory order: a rank writes the rest of its announcement and enters the prepared call. Only then does it store the
 // call's number, with release order. So a thread that loads this number with acquire order can read the announcement
-// and the prepared call. timeOut() explains how timeouts are decided.
+// and the prepared call.
 #include "api/HostBackend.h"
 
 #include "api/RemoteAnnouncement.h"
@@ -10,11 +10,7 @@
 
 #include <chrono>
 #include <cmath>
-#include <exception>
 #include <limits>
-#include <new>
-#include <stdexcept>
-#include <thread>
 
 namespace gc3::api {
 
@@ -23,20 +19,6 @@ using core::RankRequest;
 using host::Entered;
 using host::PreparedCall;
 using host::Sharing;
-
-namespace {
-/// A rank that waits for its peers first polls without pauses, because the peers usually arrive before a pause would
-/// end. Then it polls with pauses, or yields its processor if threads share processors. Finally it sleeps, and each
-/// sleep is longer than the previous one.
-constexpr unsigned pollsBeforePause = 100;
-constexpr unsigned pollsBeforeSleep = 4000;
-constexpr unsigned pollsOfHosts = 100; ///< each of these is a system call
-constexpr std::chrono::milliseconds longestYields{1};
-constexpr std::chrono::microseconds shortestSleep{50};
-constexpr std::chrono::microseconds longestSleep{10000};
-constexpr std::chrono::microseconds longestSleepForHosts{500};
-
-} // namespace
 
 core::Result<std::shared_ptr<HostBackend>> HostBackend::make(std::shared_ptr<const bundle::BundleFile> bundle,
                                                              host::Site site, std::shared_ptr<host::Neighbours> keeper,
@@ -149,22 +131,6 @@ bool HostBackend::receive(uint32_t rank, uint64_t number, std::span<const std::b
   return true;
 }
 
-/// Returns whether all ranks have arrived, like Board::haveAllArrived, after it has received what other hosts have
-/// sent.
-bool HostBackend::haveAllArrived(uint64_t number, uint32_t &next) const {
-  if (board.haveAllArrived(number, next))
-    return true;
-  return transport() && transport()->progress() && board.haveAllArrived(number, next);
-}
-
-/// Sleeps until another rank may have arrived, or until the deadline.
-template <typename Over>
-void HostBackend::sleepUntil(host::Parking::Clock::time_point deadline, Over over) {
-  const auto soon = host::Parking::Clock::now() + longestSleepForHosts; // ranks of this host do not wake this thread
-  if (!transport() || !transport()->sleepUntil(std::min(deadline, soon)))
-    board.waiting().sleepUntil(deadline, over);
-}
-
 /// Announces what other processes must know of a rank's call.
 void HostBackend::describe(const RankRequest &part, core::Placement placement, Announcement &announcement) const {
   const auto assign = [](uint64_t &place, const void *address) {
@@ -265,266 +231,6 @@ void HostBackend::noteAgreed(RankState &state, uint64_t number, PreparedCall *ca
   for (RecentCalls::Entry &entry : state.recent.calls)
     if (entry.uses != anyNumber)
       entry.uses = 0;
-}
-
-/// Polls for a short time. Returns whether all ranks have arrived, like Board::haveAllArrived.
-bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) const {
-  const unsigned most = transport() ? pollsOfHosts : isCrowded ? pollsBeforePause : pollsBeforeSleep;
-  for (unsigned polls = 0; polls < most; ++polls) {
-    if (haveAllArrived(number, next))
-      return true;
-    if (polls > pollsBeforePause)
-      host::pauseSpin();
-  }
-  if (!isCrowded || transport())
-    return false;
-  using Clock = std::chrono::steady_clock;
-  for (const auto end = Clock::now() + longestYields; Clock::now() < end; std::this_thread::yield())
-    if (haveAllArrived(number, next))
-      return true;
-  return false;
-}
-
-/// Waits until all ranks have arrived in call `number`. `own` is the number of ranks that this thread runs. Returns an
-/// error if the call has timed out.
-Outcome HostBackend::await(uint64_t number, size_t own) {
-  using Clock = std::chrono::steady_clock;
-  uint32_t next = 0;
-  if (pollForAll(number, next, host::crowded(site.ranksOnHost(), own)))
-    return {};
-  const auto timeout = std::chrono::milliseconds(options.timeoutMs);
-  auto deadline = Clock::now() + timeout;
-  auto over = [&] {
-    return board.haveAllArrived(number, next) ||
-           board.timeoutState().load(std::memory_order_acquire) != TimeoutState::None;
-  };
-  for (auto sleep = shortestSleep;; sleep = std::min(2 * sleep, longestSleep)) {
-    sleepUntil(std::min(deadline, Clock::now() + sleep), over);
-    if (haveAllArrived(number, next))
-      return {};
-    if (Outcome outcome = findLoss(number); !outcome.ok())
-      return outcome;
-    if (Outcome outcome = timeOut(number, Clock::now() >= deadline); !outcome.ok())
-      return outcome;
-    if (Clock::now() >= deadline)
-      deadline = Clock::now() + timeout; // not decided: a rank is still in an earlier call, or about to arrive
-  }
-}
-
-/// Returns an error if the calls have ended by a timeout or a failure, else Success. If `due` is true, tries to end
-/// them by a timeout.
-Outcome HostBackend::timeOut(uint64_t number, bool due) {
-  std::lock_guard lock(agreement);
-  if (!failure.ok())
-    return agreedCall.number == number ? agreedCall.result.outcome() : failure;
-  const bool isDecided = board.timeoutState().load(std::memory_order_acquire) == TimeoutState::TimedOut;
-  return isDecided || (due && decideTimeout(number)) ? endByTimeout(number) : Outcome{};
-}
-
-/// Decides whether call `number` has timed out. A rank is missing if it was in no call after the state was Deciding. A
-/// missing rank will announce no call. It sets `busy` before it reads the state, and all these accesses are
-/// sequentially consistent, so it will see the state. A rank that is in a call may be about to announce itself, so this
-/// function then decides nothing. This function reads `busy` before the number. In the other order, a rank could
-/// announce itself and leave the call between the two loads, and would seem to be missing.
-bool HostBackend::decideTimeout(uint64_t number) {
-  std::atomic<TimeoutState> &state = board.timeoutState();
-  TimeoutState expected = TimeoutState::None;
-  if (!state.compare_exchange_strong(expected, TimeoutState::Deciding, std::memory_order_seq_cst))
-    return false; // another process decides
-  bool isUndecided = false, isMissing = false;
-  for (uint32_t r = 0; r < site.ranks(); ++r) {
-    const bool busy = board.busy(r).load(std::memory_order_seq_cst);
-    if (board.hasArrived(r, number))
-      continue;
-    (busy && (site.isWhole() || !others->isStopped(r)) ? isUndecided : isMissing) = true;
-  }
-  const bool hasTimedOut = isMissing && !isUndecided;
-  state.store(hasTimedOut ? TimeoutState::TimedOut : TimeoutState::None, std::memory_order_seq_cst);
-  return hasTimedOut;
-}
-
-/// Ends call `number` and all later calls of this process. All ranks in the call have the same error.
-Outcome HostBackend::endByTimeout(uint64_t number) {
-  const Outcome outcome{gc3Timeout, "after " + std::to_string(options.timeoutMs) + " ms, " + listMissing(number)};
-  agreedCall = {number, outcome};
-  failure = {gc3Timeout, "an earlier call timed out; destroy the communicators and create new ones"};
-  hasFailed.store(true, std::memory_order_release);
-  if (!site.isWhole()) {
-    board.hasEnded().store(true, std::memory_order_seq_cst);
-    others->reportFailure(outcome);
-  }
-  board.waiting().wake();
-  return outcome;
-}
-
-/// No rank may announce a call.
-std::string HostBackend::listMissing(uint64_t number) const {
-  constexpr uint32_t mostListed = 16;
-  std::string missing;
-  uint32_t count = 0;
-  for (uint32_t r = 0; r < site.ranks(); ++r)
-    if (!board.hasArrived(r, number) && ++count <= mostListed)
-      missing +=
-          (count == 1 ? " " : ", ") + std::to_string(r) + (site.isWhole() ? "" : " (" + others->describe(r) + ")");
-  if (count > mostListed)
-    missing += " and " + std::to_string(count - mostListed) + " more";
-  return std::to_string(site.ranks() - count) + " of " + std::to_string(site.ranks()) +
-         " ranks wait in a call that these ranks have not made:" + missing;
-}
-
-/// Returns an error if a rank of another process has been lost while this process waits in call `number`.
-Outcome HostBackend::findLoss(uint64_t number) {
-  if (site.isWhole())
-    return {};
-  Outcome loss = site.findLoss();
-  for (uint32_t r = 0; r < site.ranks() && loss.ok(); ++r)
-    if (!board.hasArrived(r, number))
-      loss = others->findLoss(r);
-  return loss.ok() ? loss : fail({loss.code, loss.text + "; " + listMissing(number)});
-}
-
-/// Returns the error after which no call can run.
-Outcome HostBackend::findFailure() {
-  while (board.timeoutState().load(std::memory_order_seq_cst) == TimeoutState::Deciding) {
-    if (!site.isWhole())
-      if (Outcome loss = site.findLoss(); !loss.ok())
-        return fail(loss);
-    std::this_thread::yield();
-  }
-  const bool hasTimedOut = board.timeoutState().load(std::memory_order_seq_cst) == TimeoutState::TimedOut;
-  if (!hasTimedOut && !hasFailed.load(std::memory_order_acquire))
-    return {};
-  std::lock_guard lock(agreement);
-  if (failure.ok())
-    failure = {gc3Timeout, "an earlier call timed out; destroy the communicators and create new ones"};
-  return failure;
-}
-
-/// Ends all later calls, in other processes, too. Returns the error.
-Outcome HostBackend::fail(const Outcome &outcome) {
-  {
-    std::lock_guard lock(agreement);
-    if (!failure.ok())
-      return outcome;
-    failure = {outcome.code,
-               "an earlier call failed; destroy the communicators and create new ones. Its error: " + outcome.text};
-    hasFailed.store(true, std::memory_order_release);
-  }
-  board.hasEnded().store(true, std::memory_order_seq_cst);
-  others->reportFailure(outcome);
-  board.waiting().wake();
-  return outcome;
-}
-
-/// Returns the prepared call if all ranks have announced the same one, else no value.
-std::optional<Entered> HostBackend::findAgreed(const Arrival &arrival) const {
-  PreparedCall *const call = states[arrival.parts[0].rank].call;
-  if (!call)
-    return std::nullopt;
-  Sharing sharing = Sharing::Either;
-  for (uint32_t r = 0; r < site.ranks(); ++r) {
-    const Announcement &announcement = board.announcement(r, arrival.number);
-    if (announcement.call != call->id())
-      return std::nullopt;
-    sharing = sharing & announcement.sharing;
-  }
-  return Entered{call, sharing};
-}
-
-/// Returns whether no call can follow an error with which a call did not begin. Processes compute most of these errors
-/// alike, because they follow from the requests and the bundle. But with online selection, processes have chosen by
-/// their own requests, and these can differ.
-bool HostBackend::endsAll(gc3Result_t code) const {
-  const bool isCommon = code != gc3SystemError && code != gc3InternalError && code != gc3Timeout && code != gc3Deadlock;
-  return !site.isWhole() && (!isCommon || online);
-}
-
-/// Passes the addresses of other processes' buffers to a prepared call that all ranks have announced.
-void HostBackend::meetOthers(PreparedCall &call, uint64_t number, Sharing sharing) {
-  std::lock_guard lock(meeting);
-  if (std::exchange(metNumber, number) == number)
-    return;
-  for (uint32_t r = 0; r < site.ranks(); ++r) {
-    if (site.owns(r))
-      continue;
-    const Announcement &announcement = board.announcement(r, number);
-    core::Request request = call.request();
-    request.send = reinterpret_cast<const void *>(announcement.send);
-    request.recv = reinterpret_cast<void *>(announcement.recv);
-    call.meet(r, announcement.placement, request,
-              {reinterpret_cast<std::byte *>(announcement.scratch), reinterpret_cast<std::byte *>(announcement.staged)},
-              sharing);
-  }
-}
-
-/// Prepares call `number` for all ranks. If another thread has done so, returns its result. All ranks must have
-/// arrived. Each rank calls this function before it begins its next call.
-core::Result<Entered> HostBackend::agree(uint64_t number) {
-  std::lock_guard lock(agreement);
-  if (agreedCall.number != number) {
-    agreedCall.number = number;
-    try {
-      agreedCall.result = begin(number);
-    } catch (const std::bad_alloc &) {
-      agreedCall.result = Outcome{gc3SystemError, "out of memory"};
-    } catch (const std::exception &error) {
-      agreedCall.result = Outcome{gc3InternalError, error.what()};
-    }
-  }
-  return agreedCall.result;
-}
-
-/// Returns an error if online selection has chosen differently on ranks of other processes.
-Outcome HostBackend::compareChoices(uint64_t number) const {
-  const uint64_t own = board.announcement(site.ownRanks()[0], number).choice;
-  std::string others;
-  for (uint32_t r = 0; r < site.ranks(); ++r)
-    if (board.announcement(r, number).choice != own)
-      others += (others.empty() ? "" : ", ") + std::to_string(r);
-  if (others.empty())
-    return {};
-  return {gc3InternalError, "online selection has chosen differently on rank " + std::to_string(site.ownRanks()[0]) +
-                                " and on these ranks: " + others};
-}
-
-/// Returns the prepared call with this id. All processes have prepared the same calls.
-const PreparedCall &HostBackend::announcedCall(uint64_t id) const {
-  if (const PreparedCall *known = table.withId(id))
-    return *known;
-  throw std::logic_error("a rank announces a call that this process has not prepared");
-}
-
-/// Returns the announced request of a rank. Requests of other processes have no scalars.
-core::Request HostBackend::requestOf(uint32_t rank, uint64_t number) const {
-  if (site.owns(rank))
-    return *states[rank].request;
-  const Announcement &announcement = board.announcement(rank, number);
-  core::Request request =
-      announcement.call != 0 ? announcedCall(announcement.call).request() : announcement.request.read();
-  request.send = reinterpret_cast<const void *>(announcement.send);
-  request.recv = reinterpret_cast<void *>(announcement.recv);
-  return request;
-}
-
-/// Begins call `number` for the ranks of this process in the table of prepared calls.
-core::Result<Entered> HostBackend::begin(uint64_t number) {
-  std::vector<core::Request> requests;
-  std::vector<const PreparedCall *> entered; // entered by some ranks, which may already send
-  for (uint32_t r = 0; r < site.ranks(); ++r) {
-    requests.push_back(requestOf(r, number));
-    if (const uint64_t call = board.announcement(r, number).call; call != 0)
-      entered.push_back(&announcedCall(call));
-  }
-  if (!site.isWhole() && core::checkRequests(requests).ok()) // else the error of the requests is clearer
-    if (Outcome outcome = compareChoices(number); !outcome.ok())
-      return outcome;
-  const OnlineCalls::Decision *decision = online ? online->decision(number) : nullptr;
-  if (!decision)
-    return table.begin(requests, number, entered);
-  core::Result<Entered> begun = table.begin(requests, number, entered, OnlineCalls::armOf(*decision));
-  if (begun.ok() && begun->call)
-    online->note(*decision, begun->call);
-  return begun;
 }
 
 /// Measures the time of a call for online selection. The first call of a prepared call has no time, because it touches
