@@ -21,7 +21,8 @@ public:
   class Receiver {
   public:
     virtual ~Receiver() = default;
-    /// Receives a header and its data, which are valid during the call. They can be anything.
+    /// Receives a header and its data, which are valid during the call. They can be anything. If the data was empty, it
+    /// can have one byte.
     virtual void receive(Bytes header, Bytes data) = 0;
     /// The connection to a process is lost. `reason` is a clause such as "Connection reset by remote peer".
     virtual void lose(uint32_t process, const std::string &reason) = 0;

@@ -42,7 +42,6 @@ Result<Library> load() {
   find(handle, "ucp_worker_arm", found.arm, missing);
   find(handle, "ucp_worker_progress", found.progress, missing);
   find(handle, "ucp_worker_set_am_recv_handler", found.setHandler, missing);
-  find(handle, "ucp_worker_flush_nbx", found.flush, missing);
   find(handle, "ucp_ep_create", found.connect, missing);
   find(handle, "ucp_ep_close_nbx", found.closeConnection, missing);
   find(handle, "ucp_am_send_nbx", found.send, missing);

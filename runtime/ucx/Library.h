@@ -23,7 +23,6 @@ struct Library {
   decltype(&::ucp_worker_arm) arm;
   decltype(&::ucp_worker_progress) progress;
   decltype(&::ucp_worker_set_am_recv_handler) setHandler;
-  decltype(&::ucp_worker_flush_nbx) flush;
   decltype(&::ucp_ep_create) connect;
   decltype(&::ucp_ep_close_nbx) closeConnection;
   decltype(&::ucp_am_send_nbx) send;

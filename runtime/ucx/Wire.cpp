@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything is an active message that UCX sends at once ("eager"). A rendezvous would wait for the receiver, and so a
 // message would need more than its slot. UCX keeps the order of such messages if it sends them over one lane.
+//
+// A flush of UCX is of no use here: over TCP, it waits until the receiver makes progress, and the receiver may have
+// returned from its call. So UCX gets all data as vectors without copying it ("zcopy"). Then a send completes when the
+// system has the data, and all data that was sent before on the connection.
 #include "ucx/Wire.h"
 
 #include "ucx/Library.h"
 
+#include <algorithm>
+#include <chrono>
 #include <map>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -21,6 +26,7 @@ namespace {
 
 constexpr unsigned messageId = 1; ///< of the only kind of active messages
 constexpr int mostEventsAtOnce = 64;
+constexpr std::chrono::seconds longestClose{1};
 
 class UcxWire final : public host::Wire {
 public:
@@ -44,12 +50,16 @@ private:
     ucp_ep_h endpoint = nullptr;
     ucs_status_t status = UCS_OK;
     bool isLossReported = false;
+    uint64_t sent = 0, completed = 0; ///< numbers of sends
+    uint64_t flushing = 0;            ///< value of `sent` at the begin of the last flush
   };
   /// What UCX reads until a send has completed.
   struct Pending {
     UcxWire *wire = nullptr;
+    Peer *peer = nullptr;
     HeaderImage header;
     std::vector<std::byte> copy;
+    ucp_dt_iov_t data{};
     uint64_t *completed = nullptr; ///< null: the data is `copy`
   };
 
@@ -64,7 +74,7 @@ private:
   void finish(Pending *pending);
   void post(uint32_t process, Pending *pending, Bytes data);
   void reportLosses(Receiver &receiver);
-  void await(ucs_status_ptr_t request);
+  void awaitEnd(ucs_status_ptr_t request);
 
   const Library &ucx;
   ucp_context_h context = nullptr;
@@ -74,8 +84,7 @@ private:
   std::map<uint32_t, Peer> peers; ///< by the lowest rank of the process
   std::vector<std::unique_ptr<Pending>> pendings;
   std::vector<Pending *> unused;
-  ucs_status_ptr_t flush = nullptr; ///< the request of a flush that has not been seen to end
-  Receiver *current = nullptr;      ///< during progress()
+  Receiver *current = nullptr; ///< during progress()
   bool hasArrived = false;
 };
 
@@ -100,6 +109,8 @@ Outcome UcxWire::init() {
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  if (status == UCS_OK)
+    status = ucx.modifyConfig(config, "ZCOPY_THRESH", "0");
   if (status == UCS_OK)
     status = ucx.init(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &context);
   ucx.releaseConfig(config);
@@ -168,6 +179,7 @@ UcxWire::Pending *UcxWire::newPending(const WireHeader &header) {
 void UcxWire::finish(Pending *pending) {
   if (pending->completed)
     ++*pending->completed;
+  ++pending->peer->completed;
   unused.push_back(pending);
 }
 
@@ -180,20 +192,28 @@ void UcxWire::handleSent(void *request, ucs_status_t, void *pending) {
 
 /// An error of a send is also an error of the connection, which handleError() gets.
 void UcxWire::post(uint32_t process, Pending *pending, Bytes data) {
+  pending->peer = &peers[process];
+  pending->data = {const_cast<std::byte *>(data.data()), data.size()};
+  ++pending->peer->sent;
   ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  param.op_attr_mask =
+      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_DATATYPE;
   param.flags = UCP_AM_SEND_FLAG_EAGER;
   param.cb.send = handleSent;
   param.user_data = pending;
-  const ucs_status_ptr_t request = ucx.send(peers[process].endpoint, messageId, &pending->header,
-                                            sizeof pending->header, data.data(), data.size(), &param);
+  param.datatype = ucp_dt_make_iov();
+  const ucs_status_ptr_t request =
+      ucx.send(pending->peer->endpoint, messageId, &pending->header, sizeof pending->header, &pending->data, 1, &param);
   if (!UCS_PTR_IS_PTR(request))
     finish(pending);
 }
 
+/// UCX copies data without bytes, so such data gets one. It belongs to headers whose receivers ignore data.
 void UcxWire::send(uint32_t process, const WireHeader &header, Bytes data) {
   Pending *const pending = newPending(header);
   pending->copy.assign(data.begin(), data.end());
+  if (data.empty())
+    pending->copy.resize(1);
   post(process, pending, pending->copy);
 }
 
@@ -234,20 +254,22 @@ void UcxWire::reportLosses(Receiver &receiver) {
 }
 
 void UcxWire::beginFlush() {
-  if (UCS_PTR_IS_PTR(flush))
-    ucx.freeRequest(flush);
-  ucp_request_param_t param{};
-  flush = ucx.flush(worker, &param);
+  for (auto &[process, peer] : peers)
+    peer.flushing = peer.sent;
 }
 
+/// The sends of a connection complete in their order.
 bool UcxWire::isFlushed() const {
-  return !UCS_PTR_IS_PTR(flush) || ucx.statusOf(flush) != UCS_INPROGRESS;
+  return std::all_of(peers.begin(), peers.end(),
+                     [](const auto &entry) { return entry.second.completed >= entry.second.flushing; });
 }
 
-void UcxWire::await(ucs_status_ptr_t request) {
+/// Waits until a request of close() has ended. UCX ends these requests at once; the limit is for errors in UCX.
+void UcxWire::awaitEnd(ucs_status_ptr_t request) {
   if (!UCS_PTR_IS_PTR(request))
     return;
-  while (ucx.statusOf(request) == UCS_INPROGRESS)
+  const auto deadline = std::chrono::steady_clock::now() + longestClose;
+  while (ucx.statusOf(request) == UCS_INPROGRESS && std::chrono::steady_clock::now() < deadline)
     ucx.progress(worker);
   ucx.freeRequest(request);
 }
@@ -260,8 +282,7 @@ void UcxWire::close() {
   param.flags = UCP_EP_CLOSE_FLAG_FORCE;
   for (auto &[process, peer] : peers)
     if (peer.endpoint)
-      await(ucx.closeConnection(peer.endpoint, &param));
-  await(flush);
+      awaitEnd(ucx.closeConnection(peer.endpoint, &param));
   ucx.destroyWorker(worker);
   worker = nullptr;
 }

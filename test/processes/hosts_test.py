@@ -34,15 +34,15 @@ class HostsCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        cls.ring = cls.compile("ring_allreduce", "-DR=4")
+        cls.ring = cls.compile("ring_allreduce", "ring4", "-DR=4")
 
     @classmethod
     def tearDownClass(cls):
         cls.folder.cleanup()
 
     @classmethod
-    def compile(cls, example, *options):
-        path = os.path.join(cls.folder.name, example + ".gc3b")
+    def compile(cls, example, name, *options):
+        path = os.path.join(cls.folder.name, name + ".gc3b")
         subprocess.run([TOOLS.gc3c, os.path.join(TOOLS.examples, example + ".gc3"), "-o", path, *options], check=True)
         return path
 
@@ -101,10 +101,9 @@ class Hosts(HostsCase):
     def test_every_example(self):
         for example in sorted(pathlib.Path(TOOLS.examples).glob("*.gc3")):
             with self.subTest(example=example.stem):
-                bundle = self.compile(example.stem)
+                bundle = self.compile(example.stem, example.stem)
                 arguments = [bundle, "--program", "all", "--count", "0,1,1000", "-n", "0"]
                 self.check_success(self.start(4, arguments), 3)
-        self.compile("ring_allreduce", "-DR=4")
 
     def test_types_and_sizes(self):
         for kind in ("int8", "half", "double"):
@@ -112,8 +111,7 @@ class Hosts(HostsCase):
                 self.check_success(self.start(4, [self.ring, "-d", kind, "--count", "1,99999", "-n", "2"]), 2)
 
     def test_several_ranks_in_a_process(self):
-        bundle = self.compile("hierarchical_allreduce")
-        self.check_success(self.start(2, [bundle, "--count", "1,1000,100000", "-n", "2"]), 3)
+        self.check_success(self.start(2, [self.ring, "--count", "1,1000,100000", "-n", "2"]), 3)
 
     def test_adversarial_order(self):
         for seed in ("1", "2", "3"):
@@ -121,7 +119,7 @@ class Hosts(HostsCase):
             self.check_success(self.start(4, arguments), 2)
 
     def test_online_selection(self):
-        self.check_success(self.start(4, [self.ring, "--tune", "online", "--count", "1000", "-n", "200"]), 1)
+        self.check_success(self.start(4, [self.ring, "--count", "1000", "-n", "200"], {"GC3_TUNE": "online"}), 1)
 
     def test_a_killed_process(self):
         self.check_a_kill_on_each_host()
@@ -129,10 +127,9 @@ class Hosts(HostsCase):
     def test_a_stopped_process(self):
         processes = self.start_calls({"GC3_TIMEOUT_MS": "1000"})
         processes[3].send_signal(signal.SIGSTOP)
-        for process in processes[:3]:
-            _, error = process.communicate(timeout=TIMEOUT_S)
-            self.assertEqual(process.returncode, 1)
-            self.assertIn("rank 3", error)
+        statuses, _, errors = self.wait(processes[:3])
+        self.assertEqual(statuses, [1] * 3)
+        self.assertIn("rank 3", "".join(errors))
         processes[3].kill()
         processes[3].communicate(timeout=TIMEOUT_S)
 
