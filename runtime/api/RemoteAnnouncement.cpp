@@ -32,7 +32,8 @@ bool isValid(const AnnouncementImage &image, size_t nameBytes) {
 
 std::vector<std::byte> writeAnnouncement(const Announcement &from) {
   AnnouncementImage image;
-  image.call = from.call, image.choice = from.choice, image.send = from.send, image.recv = from.recv;
+  image.call = from.call, image.choice = from.choice;
+  image.send = reinterpret_cast<uint64_t>(from.send), image.recv = reinterpret_cast<uint64_t>(from.recv);
   image.timedNumber = from.timed.number, image.microseconds = from.timed.microseconds;
   image.isInPlace = from.timed.isInPlace, image.isShared = from.timed.isShared;
   size_t nameBytes = 0;
@@ -58,8 +59,9 @@ bool readAnnouncement(std::span<const std::byte> bytes, Announcement &to) {
   const std::span<const std::byte> name = bytes.subspan(sizeof image);
   if (!isValid(image, name.size()))
     return false;
-  to.call = image.call, to.choice = image.choice, to.send = image.send, to.recv = image.recv;
-  to.sharing = host::Sharing::None;
+  to.call = image.call, to.choice = image.choice;
+  to.send = reinterpret_cast<const void *>(image.send), to.recv = reinterpret_cast<void *>(image.recv);
+  to.sharing = host::Sharing::None, to.arena = {};
   to.timed = {image.timedNumber, image.microseconds, image.isInPlace != 0, image.isShared != 0};
   RequestRecord &request = to.request;
   request.kind = static_cast<core::CallKind>(image.kind), request.isPreMulSum = image.isPreMulSum != 0;

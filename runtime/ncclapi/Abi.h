@@ -116,6 +116,7 @@ using DevCommCreate = Result(Comm, const void *requirements, void *deviceComm);
 using DevCommDestroy = Result(Comm, const void *deviceComm);
 using GetLsaDevicePointer = Result(Window, size_t offset, int lsaRank, void **pointer);
 using GetLsaMultimemDevicePointer = Result(Window, size_t offset, void **pointer);
+using GetUniqueId = Result(UniqueId *);
 using GetVersion = Result(int *version);
 using GroupEnd = Result();
 using GroupSimulateEnd = Result(SimInfo *);
@@ -143,7 +144,7 @@ using TeamLsa = Team(Comm);
 // clang-format on
 
 /// The functions that callInstalled() can call in the installed library.
-#define GC3_NCCL_CALLED(X) GC3_NCCL_INTERPOSED(X) X(CommCount) X(CommUserRank)
+#define GC3_NCCL_CALLED(X) GC3_NCCL_INTERPOSED(X) X(CommCount) X(CommInitRank) X(CommUserRank) X(GetUniqueId)
 
 // clang-format off
 /// The NCCL functions that programs on several GPUs need. ncclapi/Nccl.h adds TeamLsa, GetLsaDevicePointer and two

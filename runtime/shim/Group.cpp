@@ -125,7 +125,7 @@ Result Group::call(const CollectiveCall &call, std::shared_ptr<Communicator> com
     if (!made.choice->program && !made.choice->kind.family) {
       if (isOpen())
         forwardedTo.push_back(std::move(made.communicator));
-      return shim::forward(call);
+      return ncclapi::forward(call);
     }
   }
   if (isOpen()) {
@@ -251,7 +251,7 @@ template <typename Which>
 void Group::forward(Which which) {
   for (const Deferred &each : deferred)
     if (which(each) && !each.communicator->status().isAborted())
-      if (const Result result = shim::forward(each.call); isError(result) && !isError(failure))
+      if (const Result result = ncclapi::forward(each.call); isError(result) && !isError(failure))
         failure = result;
   std::erase_if(deferred, which);
 }

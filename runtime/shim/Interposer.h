@@ -6,12 +6,13 @@
 
 #include "comm/GroupedCall.h"
 #include "comm/Registry.h"
-#include "shim/CollectiveCall.h"
+#include "ncclapi/CollectiveCall.h"
 
 #include <unordered_map>
 
 namespace gc3::shim {
 
+using namespace ncclapi; // this library's functions take NCCL's types
 using comm::Communicator;
 
 class Interposer {

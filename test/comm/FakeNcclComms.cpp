@@ -2,6 +2,8 @@
 // Functions that create communicators, from ids or from other communicators, and functions that query them.
 #include "FakeNcclState.h"
 
+#include <cstdio>
+
 namespace gc3::test {
 
 using ncclapi::Config;
@@ -76,6 +78,15 @@ Result makeRank(Result result, Comm *comm, int ranks, const UniqueId *id, int ra
   if (!id || !world || world->ranks != ranks || world->members.at(slot))
     world = makeWorld(ranks);
   *comm = makeMember(world, rank, FakeCuda::currentDevice, blocking, By::Application).handle();
+  return result;
+}
+
+Result getUniqueId(By, UniqueId *id) {
+  const Monitor::Lock lock;
+  recordEvent(eventText("GetUniqueId"));
+  const Result result = takePlanned("GetUniqueId");
+  *id = {};
+  std::snprintf(id->bytes, sizeof id->bytes, "id %d", state().nextId++);
   return result;
 }
 
@@ -231,6 +242,7 @@ Result getVersion(By, int *version) {
 } // namespace
 
 void addCommunicators(FunctionTable &table) {
+  table["GetUniqueId"] = PairOf<getUniqueId>::pair();
   table["CommInitRank"] = PairOf<commInitRank>::pair();
   table["CommInitRankConfig"] = PairOf<commInitRankConfig>::pair();
   table["CommInitRankScalable"] = PairOf<commInitRankScalable>::pair();

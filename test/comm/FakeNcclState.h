@@ -133,7 +133,7 @@ struct FakeNccl::State {
   World *lastNetwork = nullptr;
   std::map<std::string, Result> planned;
   std::vector<std::string> events, probes;
-  int nextNumber = 0, nextOperation = ncclapi::redOpCount;
+  int nextId = 0, nextNumber = 0, nextOperation = ncclapi::redOpCount;
   std::shared_ptr<Member> reused;
 };
 

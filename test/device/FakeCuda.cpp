@@ -586,6 +586,14 @@ const cuda::Cuda &FakeCuda::table() {
             *version = 13000;
             return 0;
           },
+      .deviceCount =
+          [](int *devices) {
+            const CudaCall call("deviceCount");
+            if (call.fails)
+              return failure;
+            *devices = current->devices;
+            return 0;
+          },
       .getDevice =
           [](int *device) {
             const CudaCall call("getDevice");

@@ -60,6 +60,7 @@ public:
   // Settings of tests:
   uint64_t failAt = 0;                              ///< the call that fails, counted from 1; 0: none
   static inline thread_local int currentDevice = 0; ///< current device of the thread
+  int devices = 8;                                  ///< GPUs of this host
   std::map<int, int> multiprocessorsOf;             ///< values by device that override `multiprocessors`
   std::map<int, int> architectureOf;                ///< values by device that override `architecture`
   int multiprocessors = 132, architecture = 90, cooperative = 1;

@@ -29,7 +29,6 @@ GC3_NCCL_CALLED(GC3_CHECK)
 GC3_NCCL_FOR_WINDOWS(GC3_CHECK)
 // Functions that only tests use:
 GC3_CHECK(CommInitAll)
-GC3_CHECK(CommInitRank)
 GC3_CHECK(CommInitRankConfig)
 GC3_CHECK(CommInitRankScalable)
 // The header overloads ncclTeamLsa. This overload is the exported function.

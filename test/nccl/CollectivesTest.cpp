@@ -2,7 +2,7 @@
 // Tests each collective: either a program runs the call, or NCCL gets it with the same arguments and the application
 // gets NCCL's result.
 #include "Front.h"
-#include "shim/CollectiveCall.h"
+#include "ncclapi/CollectiveCall.h"
 
 #include <algorithm>
 #include <new>
@@ -213,7 +213,7 @@ TEST_F(Collectives, NeverServed) {
 }
 
 TEST(Describe, SizesAreThoseThatProgramsAreChosenBy) {
-  using gc3::shim::CollectiveCall;
+  using gc3::ncclapi::CollectiveCall;
   CollectiveCall call{Collective::ReduceScatter,
                       nullptr,
                       nullptr,

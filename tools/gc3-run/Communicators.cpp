@@ -4,8 +4,6 @@
 
 #include "trace/RankFiles.h"
 
-#include <cstring>
-
 namespace gc3::run {
 
 std::string Runner::lastError(const char *what, gc3Result_t result, gc3Comm_t comm) const {
@@ -19,15 +17,27 @@ void Runner::destroyCommunicators() {
   comms.clear();
 }
 
-/// Creates communicators of all ranks on the current GPU.
-gc3Result_t Runner::initGpu(int ranks, const char *trace) {
+gc3GpuConfig_t Runner::gpuConfig(const char *trace) const {
   gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
   config.slots = options.host.slots;
   config.slotBytes = options.host.slotBytes;
   config.allowUnproven = options.host.allowUnproven;
   config.trace = trace;
+  return config;
+}
+
+/// Creates communicators of all ranks on the current GPU.
+gc3Result_t Runner::initGpu(int ranks, const char *trace) {
+  const gc3GpuConfig_t config = gpuConfig(trace);
   gpu = std::make_unique<Gpu>(*cuda::linkedCuda(), inputs, outputs);
   return gc3LoopbackCommInitAll(comms.data(), ranks, bundle, &config);
+}
+
+/// Creates the communicator of this process's rank on its own GPU.
+gc3Result_t Runner::initNccl(const char *trace) {
+  const gc3GpuConfig_t config = gpuConfig(trace);
+  gpu = std::make_unique<Gpu>(*cuda::linkedCuda(), inputs, outputs);
+  return gc3CommInit(comms.data(), bundle, nccl->comm(), &config);
 }
 
 /// Creates communicators of the own ranks on the host, under an id that process 0 has made.
@@ -43,34 +53,38 @@ gc3Result_t Runner::initHost(int ranks, const char *trace, const gc3UniqueId_t &
   return result == gc3Success ? ended : result;
 }
 
-/// Sets `id` to one that process 0 makes. Returns an error message, or an empty string.
-std::string Runner::shareId(gc3UniqueId_t &id) {
-  if (job.processes() == 1)
+std::string Runner::shareHostId(gc3UniqueId_t &id) {
+  if (options.backend != Backend::Host || job.processes() == 1)
     return {};
-  Share share;
-  if (job.isFirst())
-    if (const gc3Result_t result = gc3GetUniqueId(&id); result != gc3Success)
-      share.problem = lastError("", result, nullptr);
-  share.text.assign(id.internal, sizeof id.internal);
-  share = job.meet(share);
-  if (share.problem.empty())
-    std::memcpy(id.internal, share.text.data(), sizeof id.internal);
-  return share.problem;
+  return shareId(job, id, [&](gc3UniqueId_t &made) {
+    const gc3Result_t result = gc3GetUniqueId(&made);
+    return result == gc3Success ? "" : lastError("", result, nullptr);
+  });
+}
+
+gc3Result_t Runner::init(int ranks, const char *trace, const gc3UniqueId_t &id) {
+  switch (options.backend) {
+  case Backend::Host: return initHost(ranks, trace, id);
+  case Backend::Cuda: return initGpu(ranks, trace);
+  case Backend::Nccl: return initNccl(trace);
+  }
+  __builtin_unreachable();
 }
 
 std::string Runner::communicators(int ranks, bool isTraced) {
   destroyCommunicators();
   own = job.ownRanks(static_cast<uint32_t>(ranks));
   areTraced = isTraced;
-  if (options.onGpu && options.ranksPerGpu != 0 && options.ranksPerGpu != static_cast<uint64_t>(ranks))
+  if (options.backend == Backend::Cuda && options.ranksPerGpu != 0 &&
+      options.ranksPerGpu != static_cast<uint64_t>(ranks))
     return "programs on " + std::to_string(ranks) + " ranks do not run with " + std::to_string(options.ranksPerGpu) +
            " ranks per GPU; all ranks must share one GPU";
   gc3UniqueId_t id{};
-  if (std::string problem = shareId(id); !problem.empty())
+  if (std::string problem = shareHostId(id); !problem.empty())
     return problem;
   comms.assign(own.size(), nullptr);
   const char *trace = isTraced ? options.trace.c_str() : ""; // an empty name overrides GC3_TRACE
-  const gc3Result_t result = options.onGpu ? initGpu(ranks, trace) : initHost(ranks, trace, id);
+  const gc3Result_t result = init(ranks, trace, id);
   if (result == gc3Success)
     return {};
   comms.clear();
@@ -87,9 +101,10 @@ std::string Runner::chooseTrace(int ranks, uint64_t sizesBefore) {
 
 /// Returns this process's trace file. Returns null if it cannot be written. Only if a trace was requested.
 trace::TraceFile *Runner::traceFile() const {
-  if (job.processes() == 1)
+  if (!nccl && job.processes() == 1)
     return trace::TraceFile::named(options.trace);
-  return trace::fileOfGpu(options.trace, 0, {own.first, job.processes() * own.size(), trace::wallClock()});
+  return trace::fileOfGpu(options.trace, nccl ? nccl->device() : 0,
+                          {own.first, job.processes() * own.size(), trace::wallClock()});
 }
 
 } // namespace gc3::run

@@ -8,11 +8,18 @@
 #include "core/Program.h"
 #include "core/Result.h"
 
+#include <chrono>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace gc3::run {
+
+/// A process among those of its host.
+struct OnHost {
+  uint32_t process = 0, processes = 1;
+};
 
 class Job {
 public:
@@ -21,13 +28,20 @@ public:
   using Bytes = std::vector<uint8_t>;
   using Gather = std::function<core::Result<std::vector<Bytes>>(const Bytes &own)>;
 
+  /// Waits at most this time until another process is lost. Returns a text that names it, or an empty string.
+  using AwaitLoss = std::function<std::string(std::chrono::milliseconds)>;
+
   /// One process, which has all ranks.
   Job() = default;
   /// Process `number` of `count`.
-  Job(uint32_t number, uint32_t count, Gather function) : own(number), all(count), gather(std::move(function)) {}
+  Job(uint32_t number, uint32_t count, Gather function, OnHost here = {}, AwaitLoss lossFunction = {})
+      : own(number), all(count), gather(std::move(function)), local(here), loss(std::move(lossFunction)) {}
 
   uint32_t process() const { return own; }
   uint32_t processes() const { return all; }
+  const OnHost &onHost() const { return local; }
+  /// Empty: other processes can't be lost.
+  const AwaitLoss &awaitLoss() const { return loss; }
   bool isFirst() const { return own == 0; }
   /// Returns whether the processes can have equal ranges of this number of ranks.
   bool divides(uint32_t ranks) const { return ranks % processes() == 0; }
@@ -56,7 +70,26 @@ private:
   uint32_t own = 0, all = 1;
   uint32_t ranksPerProcess = 1;
   Gather gather; ///< empty: one process
+  OnHost local;
+  AwaitLoss loss;
   State state = State::Meeting;
 };
+
+/// Sets `id` to the one that `make` writes in process 0. `make` returns an error message, or an empty string. Returns
+/// the problem of all processes together. All call it.
+template <typename Id, typename Make>
+std::string shareId(Job &job, Id &id, Make make) {
+  static_assert(std::is_trivially_copyable_v<Id>);
+  Share share;
+  if (job.isFirst())
+    share.problem = make(id);
+  share.text.assign(reinterpret_cast<const char *>(&id), sizeof id);
+  share = job.meet(share);
+  if (share.problem.empty() && share.text.size() != sizeof id)
+    return "process 0 has another version of gc3-run";
+  if (share.problem.empty())
+    std::memcpy(&id, share.text.data(), sizeof id);
+  return share.problem;
+}
 
 } // namespace gc3::run

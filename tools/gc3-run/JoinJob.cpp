@@ -23,7 +23,11 @@ core::Result<Job> joinJob(job::Launch launch) {
     return outcome;
   const std::shared_ptr<job::Assembly> assembly = std::move(joined);
   const auto gather = [assembly, limits](const Job::Bytes &own) { return assembly->gather(own, limits); };
-  return Job(launch.rank, launch.ranks, gather);
+  const auto awaitLoss = [assembly](std::chrono::milliseconds time) {
+    const job::Loss *loss = assembly->waitForLoss(time);
+    return loss ? job::describe(*loss) : std::string();
+  };
+  return Job(launch.rank, launch.ranks, gather, {launch.localRank, launch.localRanks}, awaitLoss);
 }
 
 } // namespace gc3::run

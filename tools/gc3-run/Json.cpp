@@ -19,7 +19,7 @@ namespace {
 
 using trace::jsonString;
 
-void writeMeasurement(std::FILE *file, const char *name, const Measurement &measurement) {
+void writeMeasurement(std::FILE *file, const char *name, const Measurement &measurement, bool timesNccl) {
   std::fprintf(file, ", \"%s\": ", name);
   if (!measurement.measured) {
     std::fprintf(file, "null");
@@ -28,14 +28,19 @@ void writeMeasurement(std::FILE *file, const char *name, const Measurement &meas
   std::fprintf(file, "{\"time_us\": %.3f, \"algbw\": %.6f, \"busbw\": %.6f, \"wrong\": ", measurement.microseconds,
                measurement.algbw, measurement.busbw);
   if (measurement.checked)
-    std::fprintf(file, "%" PRIu64 "}", measurement.wrong);
+    std::fprintf(file, "%" PRIu64, measurement.wrong);
   else
-    std::fprintf(file, "null}");
+    std::fprintf(file, "null");
+  if (timesNccl && measurement.ncclMicroseconds > 0)
+    std::fprintf(file, ", \"nccl_us\": %.3f", measurement.ncclMicroseconds);
+  else if (timesNccl)
+    std::fprintf(file, ", \"nccl_us\": null");
+  std::fprintf(file, "}");
 }
 
 void writeRows(std::FILE *file, const Options &options, const Summary &summary) {
   std::fprintf(file, "{\n  \"tool\": \"gc3-run %d.%d.%d\",\n  \"bundle\": %s,\n  \"backend\": \"%s\",\n", GC3_MAJOR,
-               GC3_MINOR, GC3_PATCH, jsonString(options.bundle).c_str(), options.onGpu ? "cuda" : "host");
+               GC3_MINOR, GC3_PATCH, jsonString(options.bundle).c_str(), backendName(options.backend));
   if (options.processes > 1)
     std::fprintf(file, "  \"processes\": %" PRIu32 ",\n", options.processes);
   std::fprintf(file, "  \"order\": \"%s\",\n  \"seed\": %" PRIu64 ",\n  \"check\": %s,\n  \"rows\": [",
@@ -48,8 +53,8 @@ void writeRows(std::FILE *file, const Options &options, const Summary &summary) 
                  separator, jsonString(row.collective).c_str(), jsonString(row.program).c_str(), row.ranks, row.bytes,
                  row.count);
     std::fprintf(file, ", \"type\": \"%s\", \"redop\": \"%s\", \"root\": %d", row.type, row.op, row.root);
-    writeMeasurement(file, "out_of_place", row.placement[0]);
-    writeMeasurement(file, "in_place", row.placement[1]);
+    writeMeasurement(file, "out_of_place", row.placement[0], options.timesNccl);
+    writeMeasurement(file, "in_place", row.placement[1], options.timesNccl);
     std::fprintf(file, "}");
     separator = ",\n    ";
   }

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures one placement of one row: checked runs on poisoned outputs, then timed runs.
+// Measures one placement of one row: checked runs on poisoned outputs, then timed runs (Timing.cpp).
 #include "Parallel.h"
 #include "Runner.h"
 
-#include "gc3/Common/StandardCollective.h"
-
 #include "bundle/Container.h"
 
-#include <chrono>
 #include <cstring>
-#include <utility>
 
 namespace gc3::run {
 
@@ -17,27 +13,7 @@ namespace {
 
 constexpr int poison = 0xa5;
 constexpr uint64_t mostRounds = 64; // unless --rounds is given
-constexpr int defaultIterations = 20;
-constexpr double defaultSeconds = 0.5;
-
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 } // namespace
-
-/// Returns the distance in elements from the start of the send buffer to the start of the receive buffer. The rank runs
-/// in place as NCCL defines it.
-int64_t Runner::inPlaceOffset(const Row &row, const Shape &shape, uint32_t rank) const {
-  const common::StandardCollective *standard = common::findStandard(row.collective);
-  if (!standard || !standard->hasParts())
-    return 0;
-  uint64_t part = shape.input[rank], all = shape.output[rank];
-  if (isWide(standard->input))
-    std::swap(part, all);
-  const bool isStandard = part == row.count && all == row.count * static_cast<uint64_t>(row.ranks);
-  return isStandard ? standard->inPlaceOffset(rank, row.count) : 0;
-}
 
 /// Returns the number of elements in the shortest chunk that is not empty; at least 1.
 static uint64_t shortestChunk(const Chunks &chunks) {
@@ -77,73 +53,6 @@ void Runner::fillOutputs(Placement placement, const Row &row, size_t elementSize
       std::memcpy(send, inputs[i].data(), shape.input[rank] * elementSize);
     }
   });
-}
-
-std::string Runner::call(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape) {
-  auto size = static_cast<int64_t>(core::elementSize(static_cast<core::ElementType>(type)));
-  std::string problem;
-  gc3GroupStart();
-  for (uint32_t i = 0; i < own.size(); ++i) {
-    const uint32_t rank = own.first + i;
-    std::byte *output = gpu ? gpu->output(i) : outputs[i].data();
-    std::byte *send = gpu ? gpu->input(i) : inputs[i].data(), *recv = output;
-    if (placement == Placement::InPlace) {
-      int64_t offset = shape.input[rank] && shape.output[rank] ? inPlaceOffset(row, shape, rank) : 0;
-      send = output + (offset < 0 ? -offset * size : 0);
-      recv = output + (offset > 0 ? offset * size : 0);
-    }
-    const Operation operation(op, type, rank, comms[i]);
-    gc3Result_t result = operation.result();
-    if (result == gc3Success)
-      result = gc3RunProgram(comms[i], row.program.c_str(), shape.input[rank] ? send : nullptr,
-                             shape.output[rank] ? recv : nullptr, row.count, type, operation.handle(),
-                             gpu ? gpu->stream() : nullptr);
-    if (result != gc3Success) {
-      problem = lastError("", result, comms[i]);
-      break;
-    }
-  }
-  gc3Result_t result = gc3GroupEnd();
-  return !problem.empty() || result == gc3Success ? problem : lastError("", result, comms[0]);
-}
-
-std::string Runner::finish() {
-  if (!gpu)
-    return {};
-  std::string problem = gpu->synchronize();
-  gc3Result_t result = gc3Success;
-  gc3CommGetAsyncError(comms[0], &result); // goes first, because a stopped kernel ends without a CUDA error
-  return result == gc3Success ? problem : lastError("", result, comms[0]);
-}
-
-std::string Runner::time(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape) {
-  std::string problem;
-  auto runs = [&](int n) {
-    double begin = seconds();
-    for (int i = 0; i < n && problem.empty(); ++i)
-      problem = call(placement, row, type, op, shape);
-    if (problem.empty())
-      problem = finish();
-    return seconds() - begin;
-  };
-  const double trial = options.iterations < 0 ? runs(1) : 0;
-  const Share one = job.meet({.problem = problem, .seconds = trial});
-  if (!one.problem.empty())
-    return one.problem;
-  // One run shows how many runs fit into the time. Processes leave the meeting at different times; the untimed runs
-  // make up for that.
-  const auto fitting = std::min<double>(defaultIterations, defaultSeconds / std::max(one.seconds, 1e-9));
-  const int iterations = options.iterations < 0 ? std::max(1, static_cast<int>(fitting)) : options.iterations;
-  runs(options.warmup >= 0 ? options.warmup : iterations / 4);
-  const double taken = runs(iterations);
-  const Share all = job.meet({.problem = problem, .seconds = taken});
-  Measurement &measurement = row.placement[static_cast<int>(placement)];
-  if (all.problem.empty() && iterations > 0) {
-    measurement.microseconds = all.seconds * 1e6 / iterations;
-    measurement.algbw = static_cast<double>(row.bytes) / (measurement.microseconds * 1e3);
-    measurement.busbw = measurement.algbw * busFactor(row.collective, row.ranks);
-  }
-  return all.problem;
 }
 
 Chunks Runner::chunksOf(int program, const Row &row, const std::vector<uint64_t> &elements, bool output) const {
@@ -248,8 +157,8 @@ Share Runner::checkRounds(Placement placement, const Row &row, gc3DataType_t typ
   return share;
 }
 
-std::string Runner::measure(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
-                            int program) {
+std::string Runner::measure(const ProgramGroup &group, Placement placement, Row &row, gc3DataType_t type, Reduction op,
+                            const Shape &shape, int program) {
   Measurement &measurement = row.placement[static_cast<int>(placement)];
   measurement.measured = true;
   measurement.checked = options.check;
@@ -270,7 +179,7 @@ std::string Runner::measure(Placement placement, Row &row, gc3DataType_t type, R
   }
   if (!problem.empty() || options.iterations == 0)
     return problem;
-  return time(placement, row, type, op, shape);
+  return time(group.ofNccl, placement, row, type, op, shape);
 }
 
 } // namespace gc3::run

@@ -94,7 +94,21 @@ bool storeCounts(const std::string &text, std::vector<uint64_t> &target) {
   return true;
 }
 
-enum class Backend : uint8_t { Any, Host, Cuda };
+/// A set of backends.
+struct Backends {
+  bool host, cuda, nccl;
+  constexpr bool have(Backend backend) const {
+    switch (backend) {
+    case Backend::Host: return host;
+    case Backend::Cuda: return cuda;
+    case Backend::Nccl: return nccl;
+    }
+    __builtin_unreachable();
+  }
+};
+constexpr Backends all{true, true, true}, onlyHost{true, false, false}, onlyCuda{false, true, false},
+    onlyNccl{false, false, true}, inProcesses{true, false, true};
+constexpr Backend backendList[] = {Backend::Host, Backend::Cuda, Backend::Nccl};
 
 struct Option {
   const char *shortName; ///< "" if there is none
@@ -102,7 +116,7 @@ struct Option {
   const char *value;     ///< name of the value in the help
   const char *help;
   bool (*set)(const std::string &, Options &);
-  Backend backend = Backend::Any; ///< the only backend that uses this option
+  Backends backends = all; ///< those that use this option
 };
 
 constexpr Option optionTable[] = {
@@ -149,20 +163,20 @@ constexpr Option optionTable[] = {
     {"", "--slot-bytes", "SIZE", "bytes of a FIFO slot, which limit the tile size, at least 1 (default 128KiB)",
      [](auto &v, Options &o) { return storeSize(v, o.host.slotBytes) && o.host.slotBytes > 0; }},
     {"", "--tile-elements", "N", "elements of a slot per tile, at least 1",
-     [](auto &v, Options &o) { return store(v, o.host.tileElements, 1); }, Backend::Host},
+     [](auto &v, Options &o) { return store(v, o.host.tileElements, 1); }, onlyHost},
     {"", "--workers", "N", "largest number of threads, 1 to 4096 (default the machine's)",
-     [](auto &v, Options &o) { return store(v, o.host.workers, 1, 4096); }, Backend::Host},
+     [](auto &v, Options &o) { return store(v, o.host.workers, 1, 4096); }, onlyHost},
     {"", "--order", "fair|adversarial", "order of steps; adversarial: one at a time, chosen to break wrong programs",
      [](auto &v, Options &o) {
        o.host.order = v == "adversarial" ? gc3OrderAdversarial : gc3OrderFair;
        return v == "fair" || v == "adversarial";
      },
-     Backend::Host},
+     onlyHost},
     {"", "--seed", "N", "seed of the adversarial order, less than 2^64 (default 0)",
-     [](auto &v, Options &o) { return store(v, o.host.seed); }, Backend::Host},
+     [](auto &v, Options &o) { return store(v, o.host.seed); }, onlyHost},
     {"", "--processes", "N",
      "start N processes, 1 to 4096, each with an equal number of the ranks (default: all ranks in this process)",
-     [](auto &v, Options &o) { return store(v, o.processes, 1, 4096); }, Backend::Host},
+     [](auto &v, Options &o) { return store(v, o.processes, 1, 4096); }, inProcesses},
     {"", "--allow-unproven", "0|1", "run programs that were compiled without verification, too (default 0)",
      [](auto &v, Options &o) { return store(v, o.host.allowUnproven, 0, 1); }},
     {"", "--json", "FILE", "write the table as JSON, too; - is standard output, without the table",
@@ -181,13 +195,25 @@ constexpr Option optionTable[] = {
        o.tracedSizes = UINT64_MAX;
        return v == "all" || store(v, o.tracedSizes, 1);
      }},
-    {"", "--backend", "host|cuda", "where to run (default host); cuda: on the current GPU, in builds with CUDA",
+    {"", "--backend", "host|cuda|nccl",
+     "where to run (default host); cuda: all ranks on the current GPU; nccl: one rank and GPU for each process, of "
+     "--processes or a launcher. cuda and nccl need a build with CUDA",
      [](auto &v, Options &o) {
-       o.onGpu = v == "cuda";
-       return v == "host" || (o.onGpu && cuda::linkedCuda());
+       const auto *found = std::find_if(std::begin(backendList), std::end(backendList),
+                                        [&](Backend each) { return v == backendName(each); });
+       if (found != std::end(backendList))
+         o.backend = *found;
+       return found != std::end(backendList);
      }},
+    {"", "--baseline", "nccl",
+     "time NCCL's own collective, too, in turns with the program, and print both times; with --backend nccl",
+     [](auto &v, Options &o) {
+       o.timesNccl = v == "nccl";
+       return o.timesNccl;
+     },
+     onlyNccl},
     {"", "--ranks-per-gpu", "N", "ranks on the GPU with --backend cuda; must be all ranks of the program (default)",
-     [](auto &v, Options &o) { return store(v, o.ranksPerGpu, 1, UINT32_MAX); }, Backend::Cuda},
+     [](auto &v, Options &o) { return store(v, o.ranksPerGpu, 1, UINT32_MAX); }, onlyCuda},
 };
 
 /// An option of nccl-tests that gc3-run does not have.
@@ -279,7 +305,31 @@ std::string unknownOption(const std::string &name) {
                  : "unknown option '" + name + "'; see --help";
 }
 
+/// Returns an error if a given option has no effect with the chosen backend.
+std::string findMisplaced(const std::vector<const Option *> &given, Backend chosen) {
+  for (const Option *option : given) {
+    if (option->backends.have(chosen))
+      continue;
+    std::string needed;
+    for (const Backend backend : backendList)
+      if (option->backends.have(backend))
+        needed += (needed.empty() ? "" : " or ") + std::string(backendName(backend));
+    return std::string("option '") + option->longName + "' has no effect with --backend " + backendName(chosen) +
+           "; it needs --backend " + needed;
+  }
+  return {};
+}
+
 } // namespace
+
+const char *backendName(Backend backend) {
+  switch (backend) {
+  case Backend::Host: return "host";
+  case Backend::Cuda: return "cuda";
+  case Backend::Nccl: return "nccl";
+  }
+  __builtin_unreachable();
+}
 
 const char *typeName(gc3DataType_t type) {
   return core::elementTypeName(static_cast<core::ElementType>(type));
@@ -297,7 +347,7 @@ std::vector<std::string> argumentsOfProcesses(int argc, char **argv) {
 }
 
 Action parseOptions(int argc, char **argv, Options &options) {
-  const Option *forHost = nullptr, *forCuda = nullptr; // given options that work only with this backend
+  std::vector<const Option *> given;
   bool choosesTracedSizes = false;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
@@ -320,24 +370,22 @@ Action parseOptions(int argc, char **argv, Options &options) {
       return complain(unknownOption(name));
     if (equals == std::string::npos && ++i == argc)
       return complain("option '" + name + "' needs a value: " + option->value);
-    if (option->backend != Backend::Any)
-      (option->backend == Backend::Host ? forHost : forCuda) = option;
+    given.push_back(option);
     choosesTracedSizes |= name == "--trace-sizes";
     std::string value = equals == std::string::npos ? argv[i] : word.substr(equals + 1);
-    if (!option->set(value, options)) {
-      if (name == "--backend" && value != "host")
-        return complain("backend '" + value + "' is not built into this gc3-run; use --backend host");
+    if (!option->set(value, options))
       return complain("invalid value '" + value + "' for option '" + name + "'; expected " + option->value + ": " +
                       option->help);
-    }
   }
   if (options.bundle.empty())
     return complain("no bundle; usage: gc3-run BUNDLE [options]");
   if (options.trace.empty())
     options.trace = core::settings().text(core::Setting::Trace);
-  if (const Option *misplaced = options.onGpu ? forHost : forCuda)
-    return complain(std::string("option '") + misplaced->longName + "' has no effect with --backend " +
-                    (options.onGpu ? "cuda" : "host"));
+  if (const std::string misplaced = findMisplaced(given, options.backend); !misplaced.empty())
+    return complain(misplaced);
+  if (options.backend != Backend::Host && !cuda::linkedCuda())
+    return complain(std::string("--backend ") + backendName(options.backend) +
+                    " needs an NVIDIA GPU, and this gc3-run was built without CUDA; use --backend host");
   if (choosesTracedSizes && options.trace.empty())
     return complain("option '--trace-sizes' has no effect without --trace FILE or GC3_TRACE");
   options.quiet |= options.json == "-";

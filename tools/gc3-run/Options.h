@@ -12,6 +12,14 @@ namespace gc3::run {
 
 enum class Placement : uint8_t { OutOfPlace = 0, InPlace = 1 };
 
+/// Where the ranks run.
+enum class Backend : uint8_t {
+  Host, ///< on the host's processors
+  Cuda, ///< all on the current GPU
+  Nccl, ///< one for each process, on its own GPU, joined by NCCL
+};
+const char *backendName(Backend backend);
+
 struct Options {
   std::string bundle;
   std::string collective; ///< empty: all collectives
@@ -28,8 +36,9 @@ struct Options {
   bool check = true;
   bool outOfPlace = true;
   bool inPlace = true;
-  int rounds = 0;           ///< checked runs per row; 0: until every rank has contributed to every chunk
-  bool onGpu = false;       ///< true: all ranks run on the current GPU; false: on the host
+  int rounds = 0; ///< checked runs per row; 0: until every rank has contributed to every chunk
+  Backend backend = Backend::Host;
+  bool timesNccl = false;   ///< true: NCCL's own collectives are timed, too; only with Backend::Nccl
   uint64_t ranksPerGpu = 0; ///< 0: all ranks of the program
   uint32_t processes = 0;   ///< processes that run the bundle together; 0: one
   gc3HostConfig_t host = GC3_HOST_CONFIG_INITIALIZER;

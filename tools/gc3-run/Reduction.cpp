@@ -37,9 +37,13 @@ const char *nameOf(Reduction op) {
   return op == Reduction::MulSum ? "mulsum" : core::reduceOpName(static_cast<core::ReduceOp>(op));
 }
 
+uint64_t scalarOf(Reduction op, gc3DataType_t type, uint32_t rank) {
+  return elementOf(static_cast<ElementType>(type), factorOf(op, rank));
+}
+
 Operation::Operation(Reduction reduction, gc3DataType_t type, uint32_t rank, gc3Comm_t ofComm)
     : comm(ofComm), isOwn(reduction == Reduction::MulSum), op(builtIn(reduction)) {
-  const uint64_t scalar = elementOf(static_cast<ElementType>(type), factorOf(reduction, rank));
+  const uint64_t scalar = scalarOf(reduction, type, rank);
   if (isOwn)
     made = gc3RedOpCreatePreMulSum(&op, &scalar, type, gc3ScalarHostImmediate, comm);
 }

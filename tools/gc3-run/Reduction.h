@@ -24,6 +24,9 @@ constexpr uint32_t factorOf(Reduction op, uint32_t rank) {
   return op == Reduction::MulSum ? 2 - rank % 2 : 1;
 }
 
+/// Returns a rank's factor as an element of the type. The element begins at the result's first byte.
+uint64_t scalarOf(Reduction op, gc3DataType_t type, uint32_t rank);
+
 /// The operation handle for a rank's calls. The destructor destroys the handle; calls that a group has recorded still
 /// run.
 class Operation {

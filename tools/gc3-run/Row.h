@@ -16,6 +16,7 @@ struct Measurement {
   double microseconds = 0; ///< time of one run; 0: not timed
   double algbw = 0;        ///< algorithm bandwidth in GB/s, 10^9 bytes per second
   double busbw = 0;
+  double ncclMicroseconds = 0; ///< time of one run of NCCL's own collective; 0: not timed
   bool checked = false;
   uint64_t wrong = 0;
 };

@@ -83,7 +83,7 @@ std::string Runner::groupPrograms() {
         (!options.program.empty() && options.program != "all" && options.program != program.name()->str()))
       continue;
     isAnyNamed = true;
-    if (!job.divides(program.ranks()))
+    if (!canRun(program.ranks()))
       continue;
     Shape shape;
     if (std::string problem = shapeOf(i, 1 << 20, 1, shape); !problem.empty())
@@ -104,9 +104,19 @@ std::string Runner::groupPrograms() {
   if (!groups.empty())
     return {};
   if (isAnyNamed)
-    return "no program can run in " + std::to_string(job.processes()) +
-           " processes, because each process needs an equal number of ranks; the bundle has:" + listPrograms();
+    return describeRanks() + "; the bundle has:" + listPrograms();
   return file->programCount() == 0 ? "the bundle has no programs" : "no such program; the bundle has:" + listPrograms();
+}
+
+bool Runner::canRun(uint32_t ranks) const {
+  return nccl ? ranks == job.processes() : job.divides(ranks);
+}
+
+std::string Runner::describeRanks() const {
+  const std::string processes = std::to_string(job.processes());
+  if (!nccl)
+    return "no program can run in " + processes + " processes, because each process needs an equal number of ranks";
+  return "no program is for " + processes + " ranks, and with --backend nccl each process has one rank";
 }
 
 /// Returns a line for each program, with the sizes for which it is selected.
@@ -268,9 +278,11 @@ static bool isNamed(const std::string &message, const std::string &program) {
 std::string Runner::makeBuffers(const Shape &shape, size_t elementSize) {
   inputs.resize(own.size());
   outputs.resize(own.size());
+  const bool areShared = job.processes() > 1 && !gpu;
   for (uint32_t i = 0; i < own.size(); ++i) {
     const uint64_t input = shape.input[own.first + i], output = shape.output[own.first + i];
-    if (!inputs[i].reserve(input * elementSize + 1) || !outputs[i].reserve(std::max(input, output) * elementSize + 1))
+    if (!inputs[i].reserve(input * elementSize + 1, areShared) ||
+        !outputs[i].reserve(std::max(input, output) * elementSize + 1, areShared))
       return "no memory for buffers of " + std::to_string(shape.largest * elementSize) + " bytes on " +
              std::to_string(own.size()) + " ranks";
   }
@@ -301,9 +313,24 @@ std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t coun
   madeRound = -1;
   for (Placement placement : {Placement::OutOfPlace, Placement::InPlace})
     if (placement == Placement::OutOfPlace ? options.outOfPlace : options.inPlace)
-      if (problem = measure(placement, row, type, op, shape, program); !problem.empty())
+      if (problem = measure(group, placement, row, type, op, shape, program); !problem.empty())
         return isNamed(problem, row.program) ? problem : "program '" + row.program + "': " + problem;
+  if (options.timesNccl)
+    row.columns = baselineColumns(row);
   return {};
+}
+
+/// Adds NCCL's times to the table, and looks up its collectives.
+void Runner::addBaseline() {
+  size_t width = 0;
+  for (ProgramGroup &group : groups) {
+    for (const int program : group.programs)
+      width = std::max<size_t>(width, file->program(static_cast<uint32_t>(program)).name()->size());
+    const auto isNccls = [&](int program) { return findInNccl(*file, static_cast<uint32_t>(program)).has_value(); };
+    if (std::all_of(group.programs.begin(), group.programs.end(), isNccls))
+      group.ofNccl = findInNccl(*file, static_cast<uint32_t>(group.programs[0]));
+  }
+  table.addColumns(static_cast<int>(width), baselineTitles, baselineUnits);
 }
 
 std::string Runner::runAll(Summary &summary) {
@@ -311,7 +338,13 @@ std::string Runner::runAll(Summary &summary) {
     return problem;
   if (std::string problem = checkSizes(); !problem.empty())
     return problem;
+  if (std::string problem = nccl ? nccl->join(job) : ""; !problem.empty())
+    return problem;
+  if (options.timesNccl)
+    addBaseline();
   table.header();
+  if (nccl)
+    table.note("NCCL " + nccl->version());
   for (const ProgramGroup &group : groups)
     if (std::string problem = runGroup(group, summary); !problem.empty())
       return problem;
@@ -322,7 +355,28 @@ std::string Runner::runAll(Summary &summary) {
   return {};
 }
 
+void Runner::abort() {
+  for (gc3Comm_t comm : comms)
+    gc3CommAbort(comm);
+  comms.clear();
+  nccl->abort();
+}
+
 std::string Runner::run(Summary &summary) {
+  if (options.backend != Backend::Nccl)
+    return runBundle(summary);
+  constexpr std::chrono::seconds grace(3); // shorter than that of runLocalProcesses()
+  losses = std::make_unique<LossWatch>(job, grace);
+  nccl = std::make_unique<NcclRank>(*cuda::linkedCuda());
+  std::string problem = job.agree(nccl->prepare(job));
+  if (problem.empty())
+    problem = runBundle(summary);
+  if (!problem.empty())
+    abort();
+  return problem;
+}
+
+std::string Runner::runBundle(Summary &summary) {
   if (std::string problem = open(); !problem.empty())
     return problem;
   if (const std::string problem = runAll(summary); !problem.empty())

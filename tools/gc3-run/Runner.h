@@ -2,16 +2,20 @@
 // Runs rows: makes data, checks, measures. A Runner belongs to one bundle, and makes the calls of this process's ranks.
 #pragma once
 
+#include "Buffer.h"
 #include "Gpu.h"
 #include "Inputs.h"
 #include "Job.h"
+#include "LossWatch.h"
+#include "NcclBaseline.h"
+#include "NcclRank.h"
 #include "Reference.h"
 #include "Row.h"
 
 #include "bundle/BundleFile.h"
-#include "host/Memory.h"
 #include "trace/TraceFile.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +28,7 @@ struct ProgramGroup {
   int ranks = 0;
   int root = -1; ///< -1: the collective has no root
   std::vector<int> programs;
+  std::optional<ncclapi::Collective> ofNccl{}; ///< NCCL's collective that does the same
 };
 
 class Runner {
@@ -44,17 +49,36 @@ private:
     uint64_t largest = 0;
   };
 
+  /// One call of a row on a rank's buffers.
+  struct Buffers {
+    std::byte *send, *recv;
+  };
+  /// What time() times: the calls of a program, or those of NCCL.
+  struct Contender {
+    std::function<std::string()> call;
+    std::vector<double> seconds; ///< of the iterations, in each turn
+  };
+
   std::string open();
   std::string runAll(Summary &summary);
   std::string groupPrograms();
+  /// Returns whether the processes have as many ranks as a program, or can have.
+  bool canRun(uint32_t ranks) const;
+  /// Returns an error that says why none of the wanted programs can run.
+  std::string describeRanks() const;
+  std::string runBundle(Summary &summary);
+  /// Ends all work on GPUs that can wait for other ranks.
+  void abort();
   /// Returns an error if no program runs any of the wanted sizes.
   std::string checkSizes() const;
+  void addBaseline();
   std::string listPrograms() const;
   std::string runGroup(const ProgramGroup &group, Summary &summary);
   std::string runRow(const ProgramGroup &group, int program, uint64_t count, gc3DataType_t type, Reduction op,
                      Row &row);
   std::string makeBuffers(const Shape &shape, size_t elementSize);
-  std::string measure(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape, int program);
+  std::string measure(const ProgramGroup &group, Placement placement, Row &row, gc3DataType_t type, Reduction op,
+                      const Shape &shape, int program);
   Share checkRounds(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
                     CheckJob &check);
   CheckJob checkJob(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
@@ -65,10 +89,23 @@ private:
   int roundsOf(const InputKind &kind, uint64_t window) const;
   std::vector<uint64_t> inputSums(const Shape &shape, size_t elementSize) const;
   std::string prepareOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape);
+  /// Returns the buffers of a call of own rank `i`.
+  Buffers buffersOf(uint32_t i, Placement placement, const Row &row, size_t elementSize, const Shape &shape);
   std::string call(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape);
+  /// Makes a call of NCCL's own collective.
+  std::string callNccl(ncclapi::Collective collective, Placement placement, const Row &row, gc3DataType_t type,
+                       Reduction op, const Shape &shape);
   /// Waits for calls on the GPU. Returns an error message, or an empty string.
   std::string finish();
-  std::string time(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape);
+  /// Times calls of the row's program and, if there is a collective, NCCL's calls.
+  std::string time(std::optional<ncclapi::Collective> ofNccl, Placement placement, Row &row, gc3DataType_t type,
+                   Reduction op, const Shape &shape);
+  /// Times the contenders in turns, `iterations` calls in each turn.
+  std::string takeTurns(std::vector<Contender> &contenders, int iterations);
+  /// Makes `calls` calls and waits for them. Returns the time or a problem.
+  Share timeCalls(const Contender &contender, int calls);
+  /// Returns how many calls of the slowest contender fit into the default time, or the number in the options.
+  std::string chooseIterations(const std::vector<Contender> &contenders, int &iterations);
   void makeInputs(int round, CheckJob &check, const Shape &shape);
   void fillOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape);
 
@@ -77,9 +114,13 @@ private:
   /// Creates the communicators of the next calls, with or without a trace. Destroys earlier ones, which writes their
   /// events to the trace.
   std::string communicators(int ranks, bool isTraced);
+  gc3Result_t init(int ranks, const char *trace, const gc3UniqueId_t &id);
+  gc3GpuConfig_t gpuConfig(const char *trace) const;
   gc3Result_t initGpu(int ranks, const char *trace);
+  gc3Result_t initNccl(const char *trace);
   gc3Result_t initHost(int ranks, const char *trace, const gc3UniqueId_t &id);
-  std::string shareId(gc3UniqueId_t &id);
+  /// With a host communicator in several processes, sets `id` to one that process 0 makes.
+  std::string shareHostId(gc3UniqueId_t &id);
   trace::TraceFile *traceFile() const;
   void destroyCommunicators();
   /// Prepares the communicators for rows of one size, after `sizesBefore` sizes of the same collective and type.
@@ -90,7 +131,7 @@ private:
   std::string lastError(const char *what, gc3Result_t result, gc3Comm_t comm) const;
 
   const Options &options;
-  const Table table;
+  Table table;
   gc3Bundle_t bundle = nullptr;
   std::unique_ptr<bundle::BundleFile> file; ///< opened for its Check sections
   std::vector<ProgramGroup> groups;
@@ -100,10 +141,12 @@ private:
   bool areTraced = false;       ///< true if the calls of `comms` are traced
   bool leavesTraceOut = false;  ///< true if some size was not traced although a trace was requested
   std::map<int, std::unique_ptr<Postcondition>> postconditions;
-  std::vector<host::Memory> inputs, outputs;
-  std::unique_ptr<Gpu> gpu; ///< null: calls are made on the host
-  uint64_t rowSeed = 0;     ///< seed of the data in the row's first round
-  int madeRound = -1;       ///< the round whose inputs have been made; -1: none
+  std::vector<Buffer> inputs, outputs;
+  std::unique_ptr<LossWatch> losses;
+  std::unique_ptr<NcclRank> nccl; ///< null without --backend nccl
+  std::unique_ptr<Gpu> gpu;       ///< null: calls are made on the host
+  uint64_t rowSeed = 0;           ///< seed of the data in the row's first round
+  int madeRound = -1;             ///< the round whose inputs have been made; -1: none
 };
 
 } // namespace gc3::run

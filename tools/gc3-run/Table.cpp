@@ -40,7 +40,7 @@ void Table::header() const {
   if (options.quiet)
     return;
   std::printf("# gc3-run %d.%d.%d bundle %s\n", GC3_MAJOR, GC3_MINOR, GC3_PATCH, options.bundle.c_str());
-  std::printf("# backend %s, order %s", options.onGpu ? "cuda" : "host",
+  std::printf("# backend %s, order %s", backendName(options.backend),
               options.host.order == gc3OrderAdversarial ? "adversarial" : "fair");
   if (options.host.order == gc3OrderAdversarial)
     std::printf(", seed %" PRIu64, options.host.seed);

@@ -59,7 +59,7 @@ static std::string checkLaunch(const Options &options, const job::Launch &launch
   if (options.processes != 0)
     return "option '--processes' starts processes, but " + launch.launcher + " has already started " +
            std::to_string(launch.ranks) + "; leave it out";
-  if (options.onGpu)
+  if (options.backend == Backend::Cuda)
     return "--backend cuda runs all ranks in one process, but " + launch.launcher + " has started " +
            std::to_string(launch.ranks) + "; start one";
   return {};

@@ -20,7 +20,7 @@ std::string Timer::measureOnce(const std::string &path, const sim::CallOptions &
   options.minBytes = sizes.minBytes, options.maxBytes = sizes.maxBytes, options.factor = sizes.factor;
   options.types = {static_cast<gc3DataType_t>(line.type)};
   options.check = false, options.quiet = true;
-  options.onGpu = line.timing == Timing::Cuda;
+  options.backend = line.timing == Timing::Cuda ? run::Backend::Cuda : run::Backend::Host;
   const auto &all = candidates.all();
   const auto isInPlace = [](const Candidate &each) { return each.program.info->collective.inPlace(); };
   options.inPlace = std::any_of(all.begin(), all.end(), isInPlace);

@@ -26,7 +26,7 @@ class RunOnGpu : public testing::Test {
 protected:
   static Options onGpu(const std::string &bundle) {
     Options options = checkOnly(bundle);
-    options.onGpu = true;
+    options.backend = Backend::Cuda;
     options.host.slotBytes = 256;
     options.counts = {0, 1, 17, 200};
     return options;
@@ -53,7 +53,7 @@ TEST_F(RunOnGpu, CopiesHaveNoReduction) {
   for (bool gpu : {false, true}) {
     const FakeCuda fake;
     Options options = onGpu(bundle.path);
-    options.onGpu = gpu;
+    options.backend = gpu ? Backend::Cuda : Backend::Host;
     options.ops = {Reduction::MulSum};
     const Result result = runOptions(options);
     EXPECT_EQ(result.problem, "");

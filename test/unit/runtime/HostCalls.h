@@ -3,9 +3,11 @@
 #pragma once
 
 #include "api/HostBackend.h"
+#include "host/BufferArena.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
+#include <memory_resource>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -46,12 +48,34 @@ inline float inputOf(uint32_t rank, uint64_t element, uint64_t round) {
   return static_cast<float>((rank + 1) * (element % 7 + 1) + round);
 }
 
+/// Allocates in the arena of this process.
+class ArenaResource final : public std::pmr::memory_resource {
+  void *do_allocate(size_t bytes, size_t) override {
+    const core::Result<void *> made = host::arena::allocate(bytes);
+    EXPECT_TRUE(made.ok()) << made.outcome().text;
+    return *made;
+  }
+  void do_deallocate(void *buffer, size_t, size_t) override { EXPECT_TRUE(host::arena::release(buffer).ok()); }
+  bool do_is_equal(const memory_resource &other) const noexcept override { return this == &other; }
+};
+
+/// How messages between sites reach the buffers of ranks.
+enum class Kind { ThroughSlots, ThroughTheSystem, Mapped };
+
+inline std::pmr::memory_resource *memoryFor(Kind kind) {
+  static ArenaResource arena;
+  return kind == Kind::Mapped ? &arena : std::pmr::new_delete_resource();
+}
+
+using Floats = std::pmr::vector<float>;
+
 /// Makes `rounds` calls of AllReduce on a rank. Returns the first error; wrong sums are failures of the test.
-inline Outcome sums(api::Backend &backend, uint32_t rank, uint64_t count, uint64_t rounds, bool isInPlace = false) {
+inline Outcome sums(api::Backend &backend, uint32_t rank, uint64_t count, uint64_t rounds, bool isInPlace = false,
+                    Kind kind = Kind::ThroughSlots) {
   const uint32_t ranks = backend.ranks();
-  std::vector<float> send(count), recv(count);
+  Floats send(count, memoryFor(kind)), recv(count, memoryFor(kind));
   for (uint64_t round = 0; round < rounds; ++round) {
-    std::vector<float> &input = isInPlace ? recv : send;
+    Floats &input = isInPlace ? recv : send;
     for (uint64_t i = 0; i < count; ++i)
       input[i] = inputOf(rank, i, round);
     if (Outcome outcome = call(backend, rank, allReduce(input.data(), recv.data(), count)); !outcome.ok())

@@ -1,41 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests what the processes of a gc3-run job exchange, and how a process checks data of the others. Threads stand for
 // processes.
-#include "Job.h"
 #include "Reference.h"
+#include "RunProcesses.h"
 
-#include <barrier>
 #include <gtest/gtest.h>
-#include <thread>
 
 using namespace gc3;
 using namespace gc3::run;
+using gc3::test::runProcesses;
 
 namespace {
-
-/// Runs function(job) as each of several processes. Gathers among them return an error after `lostAfter` gathers.
-void runProcesses(uint32_t count, int lostAfter, const std::function<void(Job &)> &function) {
-  std::vector<Job::Bytes> all(count);
-  std::barrier<> barrier(count);
-  std::vector<std::thread> processes;
-  for (uint32_t number = 0; number < count; ++number)
-    processes.emplace_back([&, number] {
-      const auto gather = [&,
-                           left = lostAfter](const Job::Bytes &own) mutable -> core::Result<std::vector<Job::Bytes>> {
-        if (left-- == 0)
-          return core::Outcome{gc3SystemError, "rank 7, whose process 4711 has ended"};
-        all[number] = own;
-        barrier.arrive_and_wait();
-        std::vector<Job::Bytes> copy = all;
-        barrier.arrive_and_wait();
-        return copy;
-      };
-      Job job(number, count, gather);
-      function(job);
-    });
-  for (std::thread &process : processes)
-    process.join();
-}
 
 TEST(RunJob, OneProcessMeetsItself) {
   Job job;

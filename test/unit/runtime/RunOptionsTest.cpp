@@ -110,16 +110,19 @@ TEST(Run, WritesATrace) {
   EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), {1, 2, 3, 4}}), "");
 }
 
+using Parsed = std::pair<Action, std::string>; ///< with the text on stderr
+
+Parsed parse(std::vector<std::string> words, Options &options) {
+  words.insert(words.begin(), "gc3-run");
+  std::vector<char *> argv;
+  for (std::string &word : words)
+    argv.push_back(word.data());
+  ::testing::internal::CaptureStderr();
+  const Action action = parseOptions(static_cast<int>(argv.size()), argv.data(), options);
+  return {action, ::testing::internal::GetCapturedStderr()};
+}
+
 TEST(Run, CommandLine) {
-  auto parse = [](std::vector<std::string> words, Options &options) {
-    words.insert(words.begin(), "gc3-run");
-    std::vector<char *> argv;
-    for (std::string &word : words)
-      argv.push_back(word.data());
-    ::testing::internal::CaptureStderr();
-    Action action = parseOptions(static_cast<int>(argv.size()), argv.data(), options);
-    return std::pair(action, ::testing::internal::GetCapturedStderr());
-  };
   Options options;
   EXPECT_EQ(parse({"b", "-b", "2K", "-e", "3MB", "-d", "half,int8", "-o", "all", "--inplace=1", "--count", "0,7",
                    "--trace=t", "--trace-sizes", "3"},
@@ -153,6 +156,7 @@ TEST(Run, CommandLine) {
                                              {"b", "-e", "1T", "-i", "1"},
                                              {"b", "--processes", "4097"},
                                              {"b", "--processes", "-1"},
+                                             {"b", "--baseline", "rccl"},
                                              {"b", "--order", "odd"}}) {
     Options unused;
     EXPECT_EQ(parse(words, unused).first, Action::UsageError);
@@ -161,24 +165,43 @@ TEST(Run, CommandLine) {
   EXPECT_EQ(parse({"b", "--processes=8"}, several).first, Action::Run);
   EXPECT_EQ(several.processes, 8u);
   EXPECT_EQ(options.processes, 0u);
-  Options unused;
-  EXPECT_NE(parse({"b", "--backend", "nccl"}, unused).second.find("backend 'nccl' is not built"), std::string::npos);
-  Options cuda;
-  EXPECT_EQ(parse({"b", "--backend", "cuda"}, cuda).first, gc3::cuda::linkedCuda() ? Action::Run : Action::UsageError);
-  Options host;
+}
+
+TEST(Run, Backends) {
+  Options host, wrong;
+  EXPECT_EQ(parse({"b", "--backend", "host"}, host), Parsed(Action::Run, ""));
+  EXPECT_EQ(host.backend, Backend::Host);
+  EXPECT_NE(parse({"b", "--backend", "gpu"}, wrong).second.find("expected host|cuda|nccl: "), std::string::npos);
+  for (Backend backend : {Backend::Cuda, Backend::Nccl}) {
+    Options options;
+    const std::string name = backendName(backend);
+    const std::string problem = "gc3-run: --backend " + name +
+                                " needs an NVIDIA GPU, and this gc3-run was built without CUDA; use --backend host\n";
+    EXPECT_EQ(parse({"b", "--backend", name}, options),
+              gc3::cuda::linkedCuda() ? Parsed(Action::Run, "") : Parsed(Action::UsageError, problem));
+    EXPECT_EQ(options.backend, backend);
+  }
+}
+
+TEST(Run, OptionsOfOtherBackends) {
+  Options host, baseline;
   EXPECT_EQ(parse({"b", "--ranks-per-gpu", "2"}, host),
-            std::pair(Action::UsageError,
-                      std::string("gc3-run: option '--ranks-per-gpu' has no effect with --backend host\n")));
-  if (!gc3::cuda::linkedCuda())
-    return;
+            Parsed(Action::UsageError, "gc3-run: option '--ranks-per-gpu' has no effect with --backend host; it needs "
+                                       "--backend cuda\n"));
+  EXPECT_EQ(parse({"b", "--baseline", "nccl", "--processes", "2"}, baseline),
+            Parsed(Action::UsageError, "gc3-run: option '--baseline' has no effect with --backend host; it needs "
+                                       "--backend nccl\n"));
   for (const std::vector<std::string> &option : std::vector<std::vector<std::string>>{{"--workers", "2"},
                                                                                       {"--tile-elements", "5"},
                                                                                       {"--order", "adversarial"},
                                                                                       {"--seed", "3"},
                                                                                       {"--processes", "2"}}) {
     Options onGpu;
+    const std::string needed = option[0] == "--processes" ? "host or nccl" : "host";
     EXPECT_EQ(parse({"b", option[0], option[1], "--backend", "cuda"}, onGpu),
-              std::pair(Action::UsageError, "gc3-run: option '" + option[0] + "' has no effect with --backend cuda\n"));
+              Parsed(Action::UsageError, "gc3-run: option '" + option[0] +
+                                             "' has no effect with --backend cuda; it needs --backend " + needed +
+                                             "\n"));
   }
 }
 

@@ -316,7 +316,8 @@ TEST_F(TransportTest, DrainEndsAtItsTimeLimit) {
 
 TEST(RemoteAnnouncement, IsTheSameAfterItsBytes) {
   api::Announcement from{}, to{};
-  from.call = 0, from.choice = 3, from.send = 4, from.recv = 5;
+  float buffer = 0;
+  from.call = 0, from.choice = 3, from.send = &buffer, from.recv = &buffer + 1;
   from.timed = {6, 7.5f, true, false};
   core::Request request{core::CallKind::Collective, "all", nullptr, nullptr, 9, gc3Float32, gc3Max, 2};
   from.request.write(request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective call of the application.
+// A collective call of NCCL, with all its arguments.
 #pragma once
 
 #include "core/Factor.h"
@@ -9,9 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace gc3::shim {
-
-using namespace ncclapi; // this library's functions take NCCL's types
+namespace gc3::ncclapi {
 
 /// Bcast is Broadcast with one buffer: `send` equals `recv`. `op` has no meaning for collectives that do not reduce.
 /// `root` is -1 for collectives without a root.
@@ -43,4 +41,4 @@ std::string describe(const CollectiveCall &call, int ranks);
 /// Makes the call in the installed NCCL, and returns its result.
 Result forward(const CollectiveCall &call);
 
-} // namespace gc3::shim
+} // namespace gc3::ncclapi

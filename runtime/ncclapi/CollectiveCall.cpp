@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collective calls: decides which calls no program can run, describes calls for the log, and forwards calls to NCCL.
-#include "shim/CollectiveCall.h"
+#include "ncclapi/CollectiveCall.h"
 
 #include "core/CallText.h"
 #include "ncclapi/Installed.h"
 
-namespace gc3::shim {
+namespace gc3::ncclapi {
 
 static_assert(dataTypeCount == core::elementTypeCount && redOpCount == core::reduceOpCount, "gc3 uses NCCL's numbers");
 
@@ -94,4 +94,4 @@ Result forward(const CollectiveCall &call) {
   __builtin_unreachable();
 }
 
-} // namespace gc3::shim
+} // namespace gc3::ncclapi
