@@ -25,6 +25,7 @@ endif()
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libgc3-0)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS libsodium23) # loaded when ranks connect
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS libucx0) # loaded when ranks of several hosts connect
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "${PROJECT_DESCRIPTION} (library)
 The shared library that loads bundles, which gc3c has compiled, and runs them.")
 # Programs that link the library need the package libgc3-0. This shlibs file states the dependency, because the file

@@ -7,7 +7,7 @@ logs="$root/build/logs"
 mkdir -p "$logs"
 
 packages=(g++ cmake ninja-build make pkgconf antlr4 libantlr4-runtime-dev llvm-14-dev llvm-14-tools zlib1g-dev
-  libflatbuffers-dev flatbuffers-compiler libxxhash-dev libasio-dev libsodium-dev libexpat1-dev libgtest-dev libz3-dev liblemon-dev python3 graphviz spin)
+  libflatbuffers-dev flatbuffers-compiler libxxhash-dev libasio-dev libsodium-dev libucx-dev libexpat1-dev libgtest-dev libz3-dev liblemon-dev python3 graphviz spin)
 
 if [ -t 2 ]; then bold=$'\033[1m' plain=$'\033[0m'; else bold='' plain=''; fi
 say() { printf '%s==> %s%s\n' "$bold" "$*" "$plain" >&2; }

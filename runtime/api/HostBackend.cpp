@@ -4,6 +4,7 @@
 // and the prepared call.
 #include "api/HostBackend.h"
 
+#include "api/RemoteAnnouncement.h"
 #include "core/Log.h"
 #include "core/TunerTimes.h"
 
@@ -33,12 +34,19 @@ HostBackend::HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, host:
                          std::shared_ptr<host::Neighbours> keeper, host::SiteMemory memory,
                          const HostBackendOptions &chosen)
     : file(std::move(bundle)), options(chosen), others(std::move(keeper)), site(std::move(ranks)),
-      boardMemory(std::move(memory)), board(boardMemory.data(), site.ranks()), states(new RankState[site.ranks()]),
+      boardMemory(std::move(memory)), board(boardMemory.data(), site), states(new RankState[site.ranks()]),
       rest(static_cast<uint32_t>(site.ownRanks().size())), views(site.ranks()), table(*file, site, chosen.call) {
   if (!site.isWhole())
     site.watchEnd(board.hasEnded());
+  if (transport())
+    transport()->setAnnouncements(*this);
   if (options.call.tune.isOnline)
     online.emplace(table, agreement);
+}
+
+HostBackend::~HostBackend() {
+  if (transport())
+    transport()->close(!board.hasEnded().load(std::memory_order_seq_cst));
 }
 
 void HostBackend::release(std::span<const RankRequest> parts) {
@@ -106,7 +114,21 @@ void HostBackend::announce(const RankRequest &part) {
     describe(part, placement, announcement);
   if (call)
     call->enter(part.rank, number, part.request, placement);
+  if (transport())
+    transport()->announce(part.rank, number, writeAnnouncement(announcement));
   announcement.number.store(number, std::memory_order_release);
+}
+
+/// Stores the announcement of a rank of another host. The thread that receives it wakes the others.
+bool HostBackend::receive(uint32_t rank, uint64_t number, std::span<const std::byte> data) {
+  Announcement &announcement = board.announcement(rank, number);
+  const uint64_t last = std::max(announcement.number.load(std::memory_order_relaxed),
+                                 board.announcement(rank, number + 1).number.load(std::memory_order_relaxed));
+  if (number != last + 1 || !readAnnouncement(data, announcement))
+    return false;
+  announcement.number.store(number, std::memory_order_release);
+  board.waiting().wake();
+  return true;
 }
 
 /// Announces what other processes must know of a rank's call.
@@ -286,7 +308,17 @@ Outcome HostBackend::complete(const Arrival &arrival) {
     std::span<const RankRequest> parts;
     ~Releaser() { world.release(parts); }
   } releaser{*this, arrival.parts};
-  return run(arrival);
+  const Outcome outcome = run(arrival);
+  const Outcome drained = drain();
+  return outcome.ok() ? drained : outcome;
+}
+
+/// Hands over to the system what other hosts wait for, because this process may make no progress until its next call.
+Outcome HostBackend::drain() {
+  if (!transport() || hasFailed.load(std::memory_order_acquire))
+    return {};
+  const Outcome drained = transport()->drain(std::chrono::milliseconds(options.timeoutMs));
+  return drained.ok() ? drained : fail(drained);
 }
 
 core::Result<const char *> HostBackend::select(const core::Request &request) {

@@ -9,7 +9,7 @@
 //
 // If the ranks are in several processes of a machine, the announcements and the slots of messages are in memory that
 // the processes share. Each process prepares the calls for itself. They prepare the same calls in the same order,
-// because they read the same requests.
+// because they read the same requests. A host::Transport brings announcements and messages of other hosts.
 #pragma once
 
 #include "api/Backend.h"
@@ -20,6 +20,7 @@
 #include "host/CallTable.h"
 #include "host/Executor.h"
 #include "host/SiteMemory.h"
+#include "host/Transport.h"
 
 #include <array>
 #include <atomic>
@@ -34,13 +35,17 @@ struct HostBackendOptions {
   uint32_t timeoutMs = 60000;
 };
 
-class HostBackend final : public Backend, private OnlineCalls::Reader {
+class HostBackend final : public Backend, private OnlineCalls::Reader, private host::Transport::Announcements {
 public:
   /// `keeper` owns what `site` refers to; null if the site is whole. gc3SystemError: there is no memory.
   static core::Result<std::shared_ptr<HostBackend>> make(std::shared_ptr<const bundle::BundleFile> bundle,
                                                          host::Site site, std::shared_ptr<host::Neighbours> keeper,
                                                          const HostBackendOptions &chosen);
 
+  ~HostBackend() override;
+
+  /// Returns what connects the ranks with other hosts; null if there are none.
+  host::Transport *transport() const { return site.transport(); }
   uint32_t ranks() const override { return site.ranks(); }
   bool takesStreams() const override { return false; }
 
@@ -100,6 +105,11 @@ private:
   host::PreparedCall *findRecent(RankState &state, const core::Request &request) const;
   host::PreparedCall *decide(RankState &state, const core::Request &request);
   void dropRetired(RecentCalls &recent) const;
+  bool receive(uint32_t rank, uint64_t number, std::span<const std::byte> data) override;
+  bool haveAllArrived(uint64_t number, uint32_t &next) const;
+  template <typename Over>
+  void sleepUntil(host::Parking::Clock::time_point deadline, Over over);
+  core::Outcome drain();
   bool pollForAll(uint64_t number, uint32_t &next, bool isCrowded) const;
   core::Outcome await(uint64_t number, size_t own);
   core::Outcome timeOut(uint64_t number, bool due);

@@ -6,6 +6,8 @@
 #include "api/Processes.h"
 #include "core/Log.h"
 #include "host/RemoteMemory.h"
+#include "host/Transport.h"
+#include "ucx/Wire.h"
 
 #include <algorithm>
 #include <atomic>
@@ -24,7 +26,7 @@ using job::Identity;
 
 namespace {
 
-/// The descriptor of the shared file in rank 0's process.
+/// The descriptor of the shared file in the process of a host's lowest rank.
 struct FilePlace {
   uint32_t process = 0;
   int32_t descriptor = -1;
@@ -44,17 +46,40 @@ Outcome compare(Assembly &assembly, HostBackendOptions &options, const bundle::B
   return {};
 }
 
+/// The system must say which ranks share a host.
 Outcome checkHosts(std::span<const Identity> identities) {
-  for (size_t r = 1; r < identities.size(); ++r)
-    if (!job::shareHost(identities[r], identities[0]))
-      return {gc3InvalidUsage, "rank " + std::to_string(r) + " (" + job::describe(identities[r]) +
-                                   ") can't share memory with rank 0 (" + job::describe(identities[0]) +
-                                   "): host communicators of several hosts need UCX, which this gc3 does not support"};
+  for (size_t r = 0; r < identities.size(); ++r)
+    if (identities[r].host == 0)
+      return {gc3SystemError, "rank " + std::to_string(r) + " (" + job::describe(identities[r]) +
+                                  ") can't find out which processes share its host; it needs /proc"};
   return {};
+}
+
+bool areOnOneHost(std::span<const Identity> identities) {
+  return std::all_of(identities.begin(), identities.end(),
+                     [&](const Identity &identity) { return job::shareHost(identity, identities[0]); });
+}
+
+/// Returns the lowest rank of the host of `self`.
+size_t lowestOnHost(std::span<const Identity> identities, const Identity &self) {
+  const auto isHere = [&](const Identity &identity) { return job::shareHost(identity, self); };
+  return static_cast<size_t>(std::find_if(identities.begin(), identities.end(), isHere) - identities.begin());
 }
 
 bool isInThisProcess(const Identity &identity, const Identity &own) {
   return job::shareHost(identity, own) && identity.process == own.process;
+}
+
+/// Returns for each rank of another host the lowest rank of its process, and Transport::none for the others.
+std::vector<uint32_t> processesElsewhere(std::span<const Identity> identities, const Identity &self) {
+  std::vector<uint32_t> processes;
+  for (const Identity &identity : identities) {
+    const auto lowest = std::find_if(identities.begin(), identities.end(),
+                                     [&](const Identity &other) { return isInThisProcess(other, identity); });
+    processes.push_back(job::shareHost(identity, self) ? host::Transport::none
+                                                       : static_cast<uint32_t>(lowest - identities.begin()));
+  }
+  return processes;
 }
 
 /// What all ranks have found out.
@@ -63,15 +88,17 @@ struct Findings {
   bool canAccessMemory = false; ///< each process can access the memory of all others
 };
 
-/// Returns the ids of the processes by rank; 0 for the ranks of this process.
+/// Returns the ids of the host's processes by rank; 0 for the ranks of this process and of other hosts.
 std::vector<int> otherProcesses(std::span<const Identity> identities, const Identity &self) {
   std::vector<int> ids;
   for (const Identity &identity : identities)
-    ids.push_back(isInThisProcess(identity, self) ? 0 : static_cast<int>(identity.process));
+    ids.push_back(
+        isInThisProcess(identity, self) || !job::shareHost(identity, self) ? 0 : static_cast<int>(identity.process));
   return ids;
 }
 
-/// Tries to read and write a number in the memory of each other process. Containers and Yama can restrict this.
+/// Tries to read and write a number in the memory of each other process of the host. Containers and Yama can restrict
+/// this.
 bool canAccessAll(std::span<const Identity> identities, const Identity &self, std::span<std::byte *const> addresses) {
   const std::vector<int> processes = otherProcesses(identities, self);
   for (size_t r = 0; r < processes.size(); ++r) {
@@ -84,7 +111,7 @@ bool canAccessAll(std::span<const Identity> identities, const Identity &self, st
   return true;
 }
 
-/// Creates the shared memory, and finds out whether processes can access each other's memory.
+/// Creates the shared memory of the host, and finds out whether its processes can access each other's memory.
 Result<Findings> explore(Assembly &assembly, std::optional<host::SharedFile> &created, const job::WaitLimits &limits) {
   struct Offer {
     FilePlace file;
@@ -94,7 +121,8 @@ Result<Findings> explore(Assembly &assembly, std::optional<host::SharedFile> &cr
   offer.number = reinterpret_cast<std::byte *>(&target);
   const std::span<const Identity> identities = assembly.identities();
   const Identity &self = identities[assembly.rank()];
-  if (assembly.rank() == 0) {
+  const size_t lowest = lowestOnHost(identities, self);
+  if (assembly.rank() == lowest) {
     Result<host::SharedFile> file = host::SharedFile::create();
     if (!file.ok()) {
       assembly.report(file.outcome());
@@ -117,7 +145,33 @@ Result<Findings> explore(Assembly &assembly, std::optional<host::SharedFile> &cr
   const bool canAccessMemory = std::all_of(all->begin(), all->end(), [](uint32_t can) { return can != 0; });
   if (!canAccessMemory)
     core::logOnce("processes can't access each other's memory (process_vm_readv), so large messages are copied twice");
-  return Findings{offers->front().file, canAccessMemory};
+  return Findings{(*offers)[lowest].file, canAccessMemory};
+}
+
+std::vector<uint32_t> ranksOf(const Processes::Assemblies &assemblies) {
+  std::vector<uint32_t> ranks;
+  for (const auto &assembly : assemblies)
+    ranks.push_back(assembly->rank());
+  return ranks;
+}
+
+/// Opens what reaches other hosts.
+Result<std::unique_ptr<host::Transport>> openTransport(const Assembly &own, std::span<const uint32_t> ownRanks) {
+  const std::span<const Identity> identities = own.identities();
+  std::vector<uint32_t> processes = processesElsewhere(identities, identities[own.rank()]);
+  Result<std::unique_ptr<host::Wire>> wire = ucx::openWire();
+  if (!wire.ok()) {
+    const auto isOther = [](uint32_t process) { return process != host::Transport::none; };
+    const auto other = std::find_if(processes.begin(), processes.end(), isOther);
+    return Outcome{wire.outcome().code, "rank " + std::to_string(own.rank()) + " (" +
+                                            job::describe(identities[own.rank()]) + ") and rank " +
+                                            std::to_string(*other) + " (" + job::describe(identities[*other]) +
+                                            ") are on different hosts, which need UCX: " + wire.outcome().text};
+  }
+  const auto describe = [all = std::vector<Identity>(identities.begin(), identities.end())](uint32_t rank) {
+    return job::describe(all[rank]);
+  };
+  return std::make_unique<host::Transport>(std::move(*wire), std::move(processes), ownRanks, describe);
 }
 
 /// Makes the backend of this process's ranks.
@@ -125,22 +179,50 @@ Meeting::Made make(const HostJoin &wanted, const HostBackendOptions &options, co
                    Processes::Assemblies ownRanks) {
   Result<host::SharedFile> file = host::SharedFile::open(static_cast<int>(found.file.process), found.file.descriptor);
   if (!file.ok()) {
-    const Outcome outcome{file.outcome().code, "rank 0, or its process, is lost: " + file.outcome().text};
+    const Outcome outcome{file.outcome().code,
+                          "the lowest rank of this host, or its process, is lost: " + file.outcome().text};
     ownRanks[0]->report(outcome);
     return outcome;
   }
   const uint32_t ranks = ownRanks[0]->ranks();
   const std::span<const Identity> identities = ownRanks[0]->identities();
+  std::unique_ptr<host::Transport> transport;
+  if (!areOnOneHost(identities))
+    if (Outcome outcome = openTransport(*ownRanks[0], ranksOf(ownRanks)).moveTo(transport); !outcome.ok()) {
+      ownRanks[0]->report(outcome);
+      return outcome;
+    }
   std::vector<int> others = otherProcesses(identities, identities[ownRanks[0]->rank()]);
-  auto processes = std::make_shared<Processes>(std::move(ownRanks), std::move(*file));
+  auto processes = std::make_shared<Processes>(std::move(ownRanks), std::move(*file), std::move(transport));
   host::Site site(ranks, processes->ownRanks(), processes->memory(), *processes,
                   std::chrono::milliseconds(options.timeoutMs));
-  if (found.canAccessMemory)
+  if (processes->transport())
+    site.connectHosts(*processes->transport(), processes->areRemote());
+  else if (found.canAccessMemory)
     site.allowAccess(std::move(others));
   Meeting::Made made = HostBackend::make(wanted.file, std::move(site), processes, options);
   if (!made.ok())
     processes->reportFailure(made.outcome());
   return made;
+}
+
+/// Connects the processes of different hosts. The lowest rank of each process does so.
+Outcome connectHosts(Assembly &assembly, HostBackend &backend, const job::WaitLimits &limits) {
+  host::Transport *const transport = backend.transport();
+  if (!transport)
+    return {};
+  const Result<Assembly::Gathered> addresses = assembly.gather(transport->address(), limits);
+  if (!addresses.ok())
+    return addresses.outcome();
+  if (transport->lowestRank() != assembly.rank())
+    return {};
+  const Outcome outcome = transport->connect(*addresses, limits.timeout, [&]() -> Outcome {
+    const job::Loss *const loss = assembly.loss();
+    return loss ? Outcome{gc3RemoteError, job::describe(*loss)} : Outcome{};
+  });
+  if (!outcome.ok())
+    assembly.report(outcome);
+  return outcome;
 }
 
 Result<std::shared_ptr<HostBackend>> joinOthers(const HostJoin &wanted, std::unique_ptr<Assembly> own,
@@ -165,6 +247,8 @@ Result<std::shared_ptr<HostBackend>> joinOthers(const HostJoin &wanted, std::uni
                    [&](Processes::Assemblies ownRanks) { return make(wanted, options, *found, std::move(ownRanks)); });
   if (!made.ok())
     return made.outcome();
+  if (Outcome outcome = connectHosts(assembly, **made, limits); !outcome.ok())
+    return outcome;
   if (const Result<Assembly::Gathered> ready = assembly.gather({}, limits); !ready.ok())
     return ready.outcome();
   return *made;

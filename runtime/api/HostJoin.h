@@ -2,9 +2,10 @@
 // How ranks on CPUs join from several processes (docs/processes.md). Each rank joins on a thread of its own:
 //
 // 1. The ranks find each other (job::Assembly), and compare their bundles and options.
-// 2. Rank 0 creates the shared memory, and the other processes open it.
+// 2. The lowest rank of each host creates the shared memory, and the other processes of the host open it.
 // 3. The ranks of a process meet, and share one HostBackend.
-// 4. All ranks wait until all processes have done so.
+// 4. If there are several hosts, processes of different hosts connect.
+// 5. All ranks wait until all processes have done so.
 #pragma once
 
 #include "api/Handles.h"

@@ -15,25 +15,44 @@ namespace {
 /// sleep is longer than the previous one.
 constexpr unsigned pollsBeforePause = 100;
 constexpr unsigned pollsBeforeSleep = 4000;
+constexpr unsigned pollsOfHosts = 100; ///< each of these is a system call
 constexpr std::chrono::milliseconds longestYields{1};
 constexpr std::chrono::microseconds shortestSleep{50};
 constexpr std::chrono::microseconds longestSleep{10000};
+constexpr std::chrono::microseconds longestSleepForHosts{500};
 
 } // namespace
 
+/// Returns whether all ranks have arrived, like Board::haveAllArrived, after it has received what other hosts have
+/// sent.
+bool HostBackend::haveAllArrived(uint64_t number, uint32_t &next) const {
+  if (board.haveAllArrived(number, next))
+    return true;
+  return transport() && transport()->progress() && board.haveAllArrived(number, next);
+}
+
+/// Sleeps until another rank may have arrived, or until the deadline.
+template <typename Over>
+void HostBackend::sleepUntil(host::Parking::Clock::time_point deadline, Over over) {
+  const auto soon = host::Parking::Clock::now() + longestSleepForHosts; // ranks of this host do not wake this thread
+  if (!transport() || !transport()->sleepUntil(std::min(deadline, soon)))
+    board.waiting().sleepUntil(deadline, over);
+}
+
 /// Polls for a short time. Returns whether all ranks have arrived, like Board::haveAllArrived.
 bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) const {
-  for (unsigned polls = 0; polls < (isCrowded ? pollsBeforePause : pollsBeforeSleep); ++polls) {
-    if (board.haveAllArrived(number, next))
+  const unsigned most = transport() ? pollsOfHosts : isCrowded ? pollsBeforePause : pollsBeforeSleep;
+  for (unsigned polls = 0; polls < most; ++polls) {
+    if (haveAllArrived(number, next))
       return true;
     if (polls > pollsBeforePause)
       host::pauseSpin();
   }
-  if (!isCrowded)
+  if (!isCrowded || transport())
     return false;
   using Clock = std::chrono::steady_clock;
   for (const auto end = Clock::now() + longestYields; Clock::now() < end; std::this_thread::yield())
-    if (board.haveAllArrived(number, next))
+    if (haveAllArrived(number, next))
       return true;
   return false;
 }
@@ -43,7 +62,7 @@ bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) co
 Outcome HostBackend::await(uint64_t number, size_t own) {
   using Clock = std::chrono::steady_clock;
   uint32_t next = 0;
-  if (pollForAll(number, next, host::crowded(site.ranks(), own)))
+  if (pollForAll(number, next, host::crowded(site.ranksOnHost(), own)))
     return {};
   const auto timeout = std::chrono::milliseconds(options.timeoutMs);
   auto deadline = Clock::now() + timeout;
@@ -52,8 +71,8 @@ Outcome HostBackend::await(uint64_t number, size_t own) {
            board.timeoutState().load(std::memory_order_acquire) != TimeoutState::None;
   };
   for (auto sleep = shortestSleep;; sleep = std::min(2 * sleep, longestSleep)) {
-    board.waiting().sleepUntil(std::min(deadline, Clock::now() + sleep), over);
-    if (board.haveAllArrived(number, next))
+    sleepUntil(std::min(deadline, Clock::now() + sleep), over);
+    if (haveAllArrived(number, next))
       return {};
     if (Outcome outcome = findLoss(number); !outcome.ok())
       return outcome;
@@ -131,7 +150,7 @@ std::string HostBackend::listMissing(uint64_t number) const {
 Outcome HostBackend::findLoss(uint64_t number) {
   if (site.isWhole())
     return {};
-  Outcome loss = others->findLoss();
+  Outcome loss = site.findLoss();
   for (uint32_t r = 0; r < site.ranks() && loss.ok(); ++r)
     if (!board.hasArrived(r, number))
       loss = others->findLoss(r);
@@ -144,7 +163,7 @@ Outcome HostBackend::awaitDecision() {
   for (; board.timeoutState().load(std::memory_order_seq_cst) == TimeoutState::Deciding; std::this_thread::yield()) {
     if (site.isWhole())
       continue;
-    if (Outcome loss = others->findLoss(); !loss.ok())
+    if (Outcome loss = site.findLoss(); !loss.ok())
       return fail(loss);
     if (std::chrono::steady_clock::now() >= deadline)
       return fail({gc3Timeout, "a process that decides on a timeout has not continued within " +

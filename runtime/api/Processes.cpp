@@ -33,12 +33,26 @@ Outcome Processes::findLoss(uint32_t rank) {
 }
 
 bool Processes::isStopped(uint32_t rank) {
-  return job::stateOfProcess(assemblies[0]->identities()[rank].process) == job::ProcessState::Stopped;
+  return !isRemote(rank) &&
+         job::stateOfProcess(assemblies[0]->identities()[rank].process) == job::ProcessState::Stopped;
 }
 
 std::string Processes::describe(uint32_t rank) {
   const job::Identity &identity = assemblies[0]->identities()[rank];
-  return job::describeState(identity.process, identity.hostName);
+  return isRemote(rank) ? "whose process " + std::to_string(identity.process) + " is on host " + identity.hostName
+                        : job::describeState(identity.process, identity.hostName);
+}
+
+bool Processes::isRemote(uint32_t rank) const {
+  const std::span<const job::Identity> identities = assemblies[0]->identities();
+  return !job::shareHost(identities[rank], identities[assemblies[0]->rank()]);
+}
+
+std::vector<bool> Processes::areRemote() const {
+  std::vector<bool> elsewhere(assemblies[0]->ranks());
+  for (uint32_t rank = 0; rank < elsewhere.size(); ++rank)
+    elsewhere[rank] = isRemote(rank);
+  return elsewhere;
 }
 
 std::vector<uint32_t> Processes::ownRanks() const {

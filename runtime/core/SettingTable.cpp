@@ -85,6 +85,10 @@ constexpr std::array<SettingInfo, settingCount> settingTable{{
      "secret that processes prove to each other when they connect over TCP; it is never sent, and logs hide it",
      "a text of at least 16 characters", "none; processes prove only that they know the communicator",
      Agreement::Unchecked, Reader::All, "processes.md#how-ranks-join"},
+    {Setting::HostId, "GC3_HOSTID",
+     "name of the host for ranks on CPUs; processes of one machine with different names send messages over UCX, as if "
+     "they were on several hosts",
+     "a text", "the name of the machine", Agreement::None, Reader::All, "processes.md#between-hosts"},
     {Setting::NcclGraphMixing, "NCCL_GRAPH_MIXING_SUPPORT",
      "a variable of NCCL; with 0, CUDA graphs are a little faster, and are not ordered with other calls", "0 or 1", "1",
      Agreement::Unchecked, Reader::All, "gpu-internals.md#ranks-on-one-gpu"},

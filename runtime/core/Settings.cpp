@@ -18,7 +18,8 @@ namespace {
 /// Options of gc3's CMake build. They are not reported as unknown, because some users export them as variables.
 constexpr std::string_view buildOptions[] = {"GC3_COMPILER", "GC3_CUDA",        "GC3_CUDA_ARCHITECTURES",
                                              "GC3_FUZZERS",  "GC3_GPU_BUNDLES", "GC3_INSTALL",
-                                             "GC3_SYNTH",    "GC3_TESTS",       "GC3_WERROR"};
+                                             "GC3_SYNTH",    "GC3_TESTS",       "GC3_UCX",
+                                             "GC3_WERROR"};
 
 /// Variables of the launch of a process, which job/Launcher.h reads.
 constexpr std::string_view launchVariables[] = {"GC3_RANK",        "GC3_RANKS", "GC3_LOCAL_RANK",

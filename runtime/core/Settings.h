@@ -34,6 +34,7 @@ enum class Setting : uint8_t {
   TunerTable,
   TunerTimes,
   Secret,
+  HostId,
   NcclGraphMixing, ///< this and the next one are settings of NCCL, which gc3 reads, too
   NcclInterfaces,
 };

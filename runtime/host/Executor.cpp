@@ -20,6 +20,8 @@ struct IdleLimits {
   uint32_t pause, sweepOthers, yield;
 };
 constexpr IdleLimits enoughProcessors{100, 1000, 2000}, fewProcessors{0, 4, 8};
+/// A sweep also looks for messages of other hosts then, which is a system call.
+constexpr IdleLimits severalHosts{0, 50, 100};
 /// After yielding for this time, a worker checks for a deadlock and sleeps between sweeps, until it makes progress. The
 /// limit is a time, because one yield can take milliseconds if other programs use the processors. Each sleep takes
 /// twice as long as the one before, up to `longestSleep`.
@@ -40,7 +42,8 @@ public:
     Idleness idleness;
     uint32_t firstUnfinished = 0;
     while (!call.stopped() && !finished(firstUnfinished)) {
-      if (sweepOwn(worker) || (idleness.sweeps >= limits.sweepOthers && sweepAll()))
+      const bool hasArrived = call.exchange();
+      if (sweepOwn(worker) || hasArrived || (idleness.sweeps >= limits.sweepOthers && sweepAll()))
         idleness = {};
       else if (isAlone())
         call.diagnose(number, sharing, idleness.patience);
@@ -70,15 +73,17 @@ private:
     const Clock::time_point now = Clock::now();
     if (idleness.sweeps == limits.yield)
       idleness.sleepsFrom = now + longestYields;
-    if (now < idleness.sleepsFrom)
+    if (now < idleness.sleepsFrom && !call.site().transport())
       return std::this_thread::yield();
     call.diagnose(number, sharing, idleness.patience);
-    call.idleThreads.sleepUntil(now + idleness.sleep, [&] { return call.stopped() || finished(firstUnfinished); });
+    call.rest(now + idleness.sleep, [&] { return call.stopped() || finished(firstUnfinished); });
     idleness.sleep = std::min(2 * idleness.sleep, longestSleep);
   }
 
   IdleLimits chooseLimits() const {
-    bool hasFewProcessors = runsAll() ? workers > machineThreads() : crowded(call.site().ranks(), own.size());
+    if (call.site().transport())
+      return severalHosts;
+    bool hasFewProcessors = runsAll() ? workers > machineThreads() : crowded(call.site().ranksOnHost(), own.size());
     return hasFewProcessors ? fewProcessors : enoughProcessors;
   }
 

@@ -73,6 +73,8 @@ struct Fifo {
   }
   bool allReceived() { return hasReceived(sentBefore); }
 
+  /// Returns the slot of a message, which is counted from the first since creation.
+  std::byte *slotOf(uint64_t message) { return slot(static_cast<uint32_t>(message % slots)); }
   std::byte *freeSlot() { return slot(sendSlot); }
   std::byte *message() { return slot(receiveSlot); }
 

@@ -6,6 +6,7 @@
 
 #include "host/BufferArena.h"
 #include "host/Executor.h"
+#include "host/Transport.h"
 
 #include <algorithm>
 #include <thread>
@@ -82,7 +83,42 @@ Outcome PreparedCall::build(const Request &request, const Options &options) {
   run.emplace(loaded, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifos.data(), scratchMemory.data(),
               home.otherProcesses(), home.hasEnded());
   streams = dataBytes() >= bytesWorthStreaming;
+  if (home.transport())
+    connectHosts();
   return {};
+}
+
+PreparedCall::~PreparedCall() {
+  if (mirror)
+    home.transport()->detach(*mirror);
+}
+
+/// Lets the transport carry the messages of connections between this process and other hosts.
+void PreparedCall::connectHosts() {
+  const Transport &transport = *home.transport();
+  auto made = std::make_unique<Mirror>();
+  made->call = ownId;
+  for (uint32_t c = 0; c < program.connections().size(); ++c) {
+    const uint32_t sender = run->threadBlocks()[program.connections()[c].sender].rank;
+    const uint32_t receiver = run->threadBlocks()[program.connections()[c].receiver].rank;
+    if (home.owns(sender) && !home.isOnHost(receiver))
+      made->outgoing.push_back(
+          {&run->fifo(c), c, transport.processOf(receiver), std::vector<uint64_t>(layout.fifoSlots)});
+    if (home.owns(receiver) && !home.isOnHost(sender))
+      made->incoming.push_back({&run->fifo(c), c, transport.processOf(sender)});
+  }
+  for (OutgoingMirror &end : made->outgoing)
+    run->noteSizes(end.connection, end.bytes.data());
+  home.transport()->attach(*made);
+  mirror = std::move(made);
+}
+
+bool PreparedCall::exchange() const {
+  return home.transport() && home.transport()->progress();
+}
+
+bool PreparedCall::sleepForHosts(std::chrono::steady_clock::time_point deadline) const {
+  return home.transport() && home.transport()->sleepUntil(deadline);
 }
 
 uint64_t PreparedCall::dataBytes() const {
@@ -138,6 +174,8 @@ void PreparedCall::expectAdversary() {
 
 void PreparedCall::enter(uint32_t rank, uint64_t number, const Request &request, Placement placement) {
   hold(rank);
+  if (mirror)
+    mirror->lastCall.store(number, std::memory_order_relaxed);
   RankPart &part = parts[rank];
   part.number = number;
   part.open = false;
@@ -220,7 +258,7 @@ Outcome PreparedCall::findFailure(Patience &patience) const {
   const auto explain = [&] {
     return run->explainWaiting(home.ownRanks(), [&](uint32_t rank) { return home.others().describe(rank); });
   };
-  if (Outcome loss = home.others().findLoss(); !loss.ok())
+  if (Outcome loss = home.findLoss(); !loss.ok())
     return {loss.code, loss.text + explain()};
   const auto now = std::chrono::steady_clock::now();
   const uint64_t messages = run->messagesMoved();
@@ -263,7 +301,8 @@ Outcome PreparedCall::runAdversarial(uint64_t number, Sharing sharing, uint64_t 
   Outcome outcome;
   host::runAdversarial(*run, home.ownRanks(), seed, [&] {
     outcome = findFailure(patience);
-    if (!home.isWhole())
+    const bool hasArrived = exchange();
+    if (!home.isWhole() && !hasArrived)
       std::this_thread::sleep_for(adversarialSleep); // another process can go on
     return outcome.ok();
   });

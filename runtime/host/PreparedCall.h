@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/Selection.h"
+#include "host/Mirror.h"
 #include "host/Padding.h"
 #include "host/Parking.h"
 #include "host/Run.h"
@@ -47,6 +48,8 @@ public:
   /// gc3SystemError.
   static core::Result<std::unique_ptr<PreparedCall>> prepare(const core::LoadedProgram &loaded, const Site &site,
                                                              const core::Request &request, const Options &options);
+
+  ~PreparedCall();
 
   uint64_t id() const { return ownId; }
   /// Returns the request for which this call was prepared. It has no buffers.
@@ -102,6 +105,15 @@ public:
   /// the process finishes it: if the site is whole, at once; else if a rank is lost, or if no rank of any process has
   /// moved a message within the site's time limit.
   void diagnose(uint64_t number, Sharing sharing, Patience &patience);
+  /// Sends and receives messages of other hosts, if there are any. Returns whether any has arrived.
+  bool exchange() const;
+  /// Lets a thread without work sleep until another host or thread may have work for it, or until the deadline. It must
+  /// not hold a rank. `over` returns whether there is work.
+  template <typename Over>
+  void rest(std::chrono::steady_clock::time_point deadline, Over over) {
+    if (!sleepForHosts(deadline))
+      idleThreads.sleepUntil(deadline, over);
+  }
   bool stopped() const { return isStopped.load(std::memory_order_acquire); }
   /// Returns the reason; valid after stopped().
   const core::Outcome &failure() const { return reason; }
@@ -139,6 +151,8 @@ private:
       : loaded(chosen), program(*chosen.program), home(ranks), ownId(id) {}
   core::Outcome build(const core::Request &request, const Options &options);
   void open(uint32_t rank, Sharing sharing);
+  void connectHosts();
+  bool sleepForHosts(std::chrono::steady_clock::time_point deadline) const;
   bool sweepHeld(uint32_t rank, uint64_t number, Sharing sharing);
   void hold(uint32_t rank);
   void stop(core::Outcome why);
@@ -163,7 +177,8 @@ private:
   SiteMemory fifos, scratchMemory;
   std::unique_ptr<RankPart[]> parts;
   std::optional<Run> run;
-  bool worthSharing = false; ///< messages can skip their slots
+  std::unique_ptr<Mirror> mirror; ///< null if all ranks are on this host
+  bool worthSharing = false;      ///< messages can skip their slots
   bool streams = false, sendsAhead = true;
   core::Timeline *timeline = nullptr;
   std::atomic<bool> diagnosing{false};

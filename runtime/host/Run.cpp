@@ -211,8 +211,11 @@ void Run::move(ThreadBlockState &block, bool ahead) {
   }
   if (needs.receives)
     block.incoming->finishReceive();
-  if (needs.sends)
+  if (needs.sends) {
+    if (block.sentBytes)
+      block.sentBytes[block.outgoing->sendSlot] = messageBytes(inst, data.tile);
     block.outgoing->finishSend();
+  }
   block.finishedSteps.store(block.finishedSteps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (++block.step == block.instructionCount && ++block.tile != layout.tiles)
     block.step = 0;

@@ -35,6 +35,7 @@ struct alignas(cacheLine) ThreadBlockState {
   uint32_t sends = 0; ///< messages per tile
   Fifo *incoming = nullptr;
   Fifo *outgoing = nullptr;
+  uint64_t *sentBytes = nullptr; ///< by slot of `outgoing`: size of its message; null unless its receiver is elsewhere
   uint32_t step = 0;
   uint64_t tile = 0;
   std::atomic<uint64_t> finishedSteps{0}; ///< over all tiles; only the rank's holder accesses it and the other fields
@@ -74,6 +75,12 @@ public:
   /// Notes where a rank of another process has its buffers, until the next call. No rank of this process may be
   /// running. The buffers' addresses are those of process `process`; 0: those of this process.
   void meet(uint32_t rank, const RankMemory &memory, int process, Sharing sharing);
+  /// Returns the Fifo of a connection. Its address does not change.
+  Fifo &fifo(uint32_t connection) { return fifos[connection]; }
+  /// Writes the sizes of later messages of a connection to `bytes`, which has an element for each slot.
+  void noteSizes(uint32_t connection, uint64_t *bytes) {
+    blocks[prog.connections()[connection].sender].sentBytes = bytes;
+  }
   /// Returns the address of the scratch buffers of a rank of this process.
   std::byte *scratchOf(uint32_t rank) const { return ranks[rank].scratch; }
   /// Returns whether the system has refused an access to another process. The step has not been made.
@@ -186,6 +193,7 @@ private:
     return hasAny(sharing, Sharing::Mapped) && !processes.empty() ? mapped : plain;
   }
   uint64_t messageBytes(const bundle::fbs::Instruction &inst) const;
+  uint64_t messageBytes(const bundle::fbs::Instruction &inst, uint64_t tile) const;
   bool betterSentAhead(const core::Transfers::StepTransfer &step, const bundle::fbs::Instruction &inst) const;
   bool betterThroughSharedSlot(uint32_t sender, uint32_t receiver) const;
   bool sameLengths(uint32_t sender, uint32_t receiver) const;

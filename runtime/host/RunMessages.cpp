@@ -61,6 +61,13 @@ uint64_t Run::messageBytes(const fbs::Instruction &inst) const {
   return inst.count() * layout.slotElements * layout.elementSize;
 }
 
+/// Returns the bytes of a message of one tile in its slot. Short slots of buffers leave gaps in it.
+uint64_t Run::messageBytes(const fbs::Instruction &inst, uint64_t tile) const {
+  const uint64_t begin = tile * layout.tileElements;
+  const uint64_t last = std::min(layout.tileElements, layout.slotElements - begin);
+  return ((inst.count() - 1) * layout.tileElements + last) * layout.elementSize;
+}
+
 /// Returns where a step reads its source.
 Side Run::sourceOf(uint32_t step, uint64_t tile) const {
   const fbs::Instruction &inst = prog.instruction(step);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of a communicator that this process has. The other ranks are in other processes of the same machine, and
-// share a file of memory with this process. Or there are none: then the site is whole.
+// The ranks of a communicator that this process has. Other ranks can be in other processes of the same machine, which
+// share a file of memory with this process, and on other hosts, which a Transport reaches. Or there are none: then the
+// site is whole.
 #pragma once
 
 #include "core/Result.h"
 #include "host/SharedFile.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -16,6 +18,8 @@
 #include <vector>
 
 namespace gc3::host {
+
+class Transport;
 
 /// The other processes of a communicator. All functions are thread-safe.
 class Neighbours {
@@ -46,6 +50,20 @@ public:
       owned[rank] = true;
   }
 
+  /// Notes that not all ranks are on this host. `isRemote` has the other ones, by rank. `ofSite` must outlive this
+  /// object.
+  void connectHosts(Transport &ofSite, std::vector<bool> isRemote) {
+    carrier = &ofSite;
+    elsewhere = std::move(isRemote);
+  }
+  /// Returns what reaches other hosts; null if all ranks are on this host.
+  Transport *transport() const { return carrier; }
+  bool isOnHost(uint32_t rank) const { return elsewhere.empty() || !elsewhere[rank]; }
+  /// Returns the number of ranks on this host.
+  uint32_t ranksOnHost() const {
+    return all - static_cast<uint32_t>(std::count(elsewhere.begin(), elsewhere.end(), true));
+  }
+
   uint32_t ranks() const { return all; }
   bool isWhole() const { return !file; }
   /// Lets messages to and from ranks of other processes skip their slots, because the system permits access to the
@@ -69,10 +87,14 @@ public:
   SharedFile &memory() const { return *file; }
   Neighbours &others() const { return *neighbours; }
   std::chrono::milliseconds timeLimit() const { return limit; }
+  /// Returns an error if no call can end, because a rank or a connection is lost.
+  core::Outcome findLoss() const;
 
 private:
   uint32_t all;
-  std::vector<bool> owned; ///< by rank
+  std::vector<bool> owned;     ///< by rank
+  std::vector<bool> elsewhere; ///< by rank; empty if all ranks are on this host
+  Transport *carrier = nullptr;
   std::vector<uint32_t> own;
   std::vector<int> processes;
   SharedFile *file = nullptr;

@@ -321,24 +321,24 @@ typedef struct {
 GC3_API gc3Result_t gc3GetUniqueId(gc3UniqueId_t *id);
 
 /**
- * Creates one rank of a host communicator whose ranks are in several processes of one machine. Each of the `nranks`
- * ranks calls this function once with the same id, and waits until all have done so. A process can have several ranks:
- * each calls this function in its own thread, or one thread calls it for all between gc3GroupStart and gc3GroupEnd.
- * Then gc3GroupEnd writes `comm`.
+ * Creates one rank of a host communicator whose ranks are in several processes, on one host or several. Each of the
+ * `nranks` ranks calls this function once with the same id, and waits until all have done so. A process can have
+ * several ranks: each calls this function in its own thread, or one thread calls it for all between gc3GroupStart and
+ * gc3GroupEnd. Then gc3GroupEnd writes `comm`.
  *
  * Calls work as for gc3HostCommInitAll. If a process ends, or reports an error that is not the same on all ranks, the
  * calls of all other ranks return gc3RemoteError. If the ranks of a call move no message within the timeout, it returns
  * gc3Timeout. After one of these errors, all later calls fail, and other processes may still access the buffers of the
- * call until they have ended it. The error's text says what each thread block of this
- * process waits for, and for which process. gc3CommAbort fails the calls of all other ranks. The config's trace gets
- * one file for each process; "%r" in its name is replaced by the rank.
+ * call until they have ended it. The error's text says what each thread block of this process waits for, and for which
+ * process. gc3CommAbort fails the calls of all other ranks. The config's trace gets one file for each process; "%r" in
+ * its name is replaced by the rank.
  *
  * `config` can be NULL. gc3InvalidArgument: as for gc3HostCommInitAll; `rank` is out of range; `id` is damaged or of
- * another version of gc3. gc3InvalidUsage: the ranks have different bundles or configs; they cannot share memory,
- * because they are on different machines or belong to different users; or rank 0 is not in the process that has called
- * gc3GetUniqueId. gc3Timeout: not all ranks have joined within the timeout (gc3HostConfig_t.timeoutMs); the text names
- * them. gc3RemoteError: a rank was lost; the text names it. gc3SystemError: there is no memory. gc3BundleUnproven: as
- * for gc3HostCommInitAll.
+ * another version of gc3. gc3InvalidUsage: the ranks have different bundles or configs; or rank 0 is not in the process
+ * that has called gc3GetUniqueId. gc3Timeout: not all ranks have joined within the timeout (gc3HostConfig_t.timeoutMs);
+ * the text names them. gc3RemoteError: a rank was lost; the text names it. gc3SystemError: there is no memory; or the
+ * ranks are on several hosts, and this gc3 was built without UCX, or UCX is not installed or finds no network.
+ * gc3BundleUnproven: as for gc3HostCommInitAll.
  */
 GC3_API gc3Result_t gc3HostCommInitRank(gc3Comm_t *comm, int nranks, gc3UniqueId_t id, int rank, gc3Bundle_t bundle,
                                         const gc3HostConfig_t *config);

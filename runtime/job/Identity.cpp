@@ -2,6 +2,7 @@
 #include "job/Identity.h"
 
 #include "bundle/Container.h"
+#include "core/Settings.h"
 
 #include <algorithm>
 #include <cstring>
@@ -41,10 +42,13 @@ uint64_t hostNumber() {
       return 0;
     text += part;
   }
+  text += core::settings().text(core::Setting::HostId);
   return bundle::checksum(text.data(), text.size());
 }
 
 std::string hostName() {
+  if (const std::string &id = core::settings().text(core::Setting::HostId); !id.empty())
+    return id.substr(0, mostHostNameBytes);
   std::array<char, mostHostNameBytes + 1> name{};
   if (gethostname(name.data(), mostHostNameBytes) != 0)
     return "unknown";

@@ -13,10 +13,11 @@ namespace gc3::job {
 
 struct Identity {
   /// Number of the host: processes with the same number share the kernel, the user, and the namespaces of processes,
-  /// users and networks. So they can share memory and see each other's process ids. 0: unknown.
+  /// users and networks, and have the same GC3_HOSTID. So they can share memory and see each other's process ids. 0:
+  /// unknown.
   uint64_t host = 0;
   uint32_t process = 0; ///< process id
-  std::string hostName; ///< for texts
+  std::string hostName; ///< for texts: GC3_HOSTID, else the name of the machine
 
   bool operator==(const Identity &) const = default;
 };

@@ -39,6 +39,7 @@ Sample sampleOf(Setting setting) {
   case Setting::Trace: return {"a.json", "b.json"};
   case Setting::AllowUnproven: return {"0", "1"};
   case Setting::Secret: return {"a secret of users", "another secret of users"};
+  case Setting::HostId: return {"a", "b"};
   case Setting::NcclGraphMixing: return {"0", "1"};
   case Setting::NcclInterfaces: return {"eth0", "eth1"};
   }

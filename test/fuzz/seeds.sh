@@ -6,7 +6,7 @@ set -euo pipefail
 gc3c=$1 seeds=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 rm -rf "$seeds"
-mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-frames,read-job,read-msccl-xml,read-results,read-table,read-topology,read-tune-file}
+mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-frames,read-job,read-msccl-xml,read-results,read-table,read-topology,read-transport,read-tune-file}
 
 # add FUZZER NAME: adds the standard input to the seeds, unless it has more than 6000 bytes. In a long seed, most
 # mutations change nothing relevant.
@@ -74,6 +74,11 @@ add fuzz-read-job torchrun < <(printf '\4' && printf '%s\0' RANK=1 WORLD_SIZE=8 
   MASTER_ADDR=a MASTER_PORT=5 'GC3_ROOT=[::1]:20')
 add fuzz-read-job slurm < <(printf '\4' && printf '%s\0' SLURM_PROCID=2 SLURM_NTASKS=5 SLURM_LOCALID=0 SLURM_JOB_ID=7 \
   SLURM_STEP_ID=1 'SLURM_STEP_NODELIST=gpu[01-02,7]' SLURM_NODEID=1 'SLURM_STEP_TASKS_PER_NODE=2(x2),1')
+
+# Frames of another host: hello, an announcement, a message of a call that begins, and one of a call that has begun.
+wire() { printf '%bgcw1%b' "$1" "$2" && zeros 11 && printf '\1\0\0\0%b' "$3"; }
+add fuzz-read-transport frames < <(wire '\60' '\0' '' && zeros 28 && wire '\170' '\1' '\1' && zeros 19 && printf '\1' &&
+  zeros 79 && wire '\64' '\2' '\1\0\0\0\1' && zeros 7 && printf '\7' && zeros 15 && printf 'data')
 
 grep -oE "'[a-z_]+'|'[^' a-z]{1,3}'" "$root/grammar/GC3.g4" | sort -u | sed "s/\\\\/\\\\\\\\/g;s/\"/\\\\\"/g;s/'\(.*\)'/\"\1\"/" >"$seeds/fuzz-source.dict"
 

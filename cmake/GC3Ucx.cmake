@@ -1,0 +1,22 @@
+# Decides whether this build has messages between hosts. GC3_UCX: AUTO builds them if the headers of UCX are found, ON
+# requires them, OFF omits them. Without them, ranks of several hosts can't join, and the error says so.
+set(GC3_UCX AUTO CACHE STRING "Build messages between hosts: AUTO (where the headers of UCX are found), ON, OFF")
+set_property(CACHE GC3_UCX PROPERTY STRINGS AUTO ON OFF)
+if(NOT GC3_UCX MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "GC3_UCX is '${GC3_UCX}'; it can be AUTO, ON or OFF")
+endif()
+
+set(GC3_HAS_UCX OFF)
+if(NOT GC3_UCX STREQUAL "OFF")
+  find_path(GC3_UCX_INCLUDE ucp/api/ucp.h)
+  if(GC3_UCX_INCLUDE)
+    set(GC3_HAS_UCX ON)
+  elseif(GC3_UCX STREQUAL "ON")
+    message(FATAL_ERROR "GC3_UCX is ON, but ucp/api/ucp.h was not found (Debian's libucx-dev); CMAKE_PREFIX_PATH says where it is")
+  endif()
+endif()
+if(GC3_HAS_UCX)
+  message(STATUS "UCX: ${GC3_UCX_INCLUDE}: building messages between hosts")
+else()
+  message(STATUS "UCX: building WITHOUT messages between hosts; GC3_UCX=ON demands them (Debian's libucx-dev)")
+endif()
