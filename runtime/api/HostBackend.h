@@ -102,6 +102,7 @@ private:
   bool decideTimeout(uint64_t number);
   std::string listMissing(uint64_t number) const;
   core::Outcome findLoss(uint64_t number);
+  core::Outcome awaitDecision();
   core::Outcome findFailure();
   core::Outcome fail(const core::Outcome &outcome);
   void release(std::span<const core::RankRequest> parts);

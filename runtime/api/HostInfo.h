@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/HostBackend.h"
+#include "core/ChoiceInfo.h"
 
 #include <span>
 #include <string>
@@ -13,12 +14,9 @@ namespace gc3::api {
 struct HostInfo {
   int32_t version = GC3_VERSION;
   uint32_t allowUnproven = 0;
-  uint64_t bundle = 0;   ///< digest
-  uint64_t programs = 0; ///< digest of the list of programs (GC3_PROGRAM)
-  uint32_t tuner = 0;    ///< 1: the application has set a tuner
-  uint32_t tune = 0;     ///< core::kindOf(TuneOptions)
-  double explorable = 0; ///< core::TuneOptions::explorable
-  uint64_t learned = 0;  ///< digest of what earlier jobs have learned. It may differ
+  uint64_t bundle = 0; ///< digest
+  core::ChoiceInfo choice;
+  uint64_t learned = 0; ///< digest of what earlier jobs have learned. It may differ
   uint32_t slots = 0, adversarial = 0;
   uint64_t slotBytes = 0, tileElements = 0, seed = 0;
 

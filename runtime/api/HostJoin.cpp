@@ -39,11 +39,8 @@ Outcome compare(Assembly &assembly, HostBackendOptions &options, const bundle::B
   if (const std::string difference = disagreement(*infos); !difference.empty())
     return {gc3InvalidUsage, difference};
   const auto isOther = [&](const HostInfo &info) { return info.learned != infos->front().learned; };
-  if (std::any_of(infos->begin(), infos->end(), isOther)) {
-    core::logOnce("GC3_TUNE_FILE: ranks of a communicator have loaded different contents, and begin without them");
-    options.call.earlier.contexts.clear();
-    options.call.earlier.rows.clear();
-  }
+  if (std::any_of(infos->begin(), infos->end(), isOther))
+    core::ignoreLearned(options.call.earlier);
   return {};
 }
 

@@ -216,14 +216,11 @@ Outcome GpuRank::loadEarlier(select::TuneFile &earlier) {
   const std::string machine = runner.limits().machine();
   const uint64_t bundles = ProgramTable::digest(setup.files);
   earlier = core::loadLearned(setup.options.tune.file, machine, bundles);
-  const std::string text = select::writeTuneText(earlier);
-  const core::Result<std::vector<uint64_t>> digests = gatherEach(bundle::checksum(text.data(), text.size()));
+  const core::Result<std::vector<uint64_t>> digests = gatherEach(core::digestOf(earlier));
   if (!digests.ok())
     return digests.outcome();
-  if (std::count(digests->begin(), digests->end(), digests->front()) == self.ranks)
-    return {};
-  core::logOnce("GC3_TUNE_FILE: ranks of a communicator have loaded different contents, and begin without them");
-  earlier = {machine, bundles, {}, {}};
+  if (std::count(digests->begin(), digests->end(), digests->front()) != self.ranks)
+    core::ignoreLearned(earlier);
   return {};
 }
 

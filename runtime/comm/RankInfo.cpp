@@ -25,11 +25,7 @@ void RankInfo::set(const cuda::Options &options) {
   overSwitch = options.overSwitch;
   timeout = options.timeoutMs != 0;
   allowUnproven = options.allowUnproven;
-  tuner = options.choice.tuner != nullptr;
-  tune = core::kindOf(options.tune);
-  explorable = static_cast<float>(options.tune.explorable);
-  const std::string &list = options.choice.programs;
-  programs = bundle::checksum(list.data(), list.size());
+  choice = core::ChoiceInfo::of(options.choice, options.tune);
 }
 
 std::string versionMismatch(std::span<const VersionHandshake> ranks) {
@@ -54,14 +50,8 @@ std::string disagreement(std::span<const RankInfo> ranks) {
       return rank + " can't run programs";
     if (own.bundles != first.bundles)
       return rank + " has other bundles than rank 0";
-    if (own.programs != first.programs)
-      return rank + " has another GC3_PROGRAM than rank 0";
-    if (own.tuner != first.tuner)
-      return rank + " has " + (own.tuner != 0 ? "a" : "no") + " tuner, unlike rank 0";
-    if (own.tune != first.tune)
-      return rank + " has another GC3_TUNE than rank 0";
-    if (own.explorable != first.explorable)
-      return rank + " has another GC3_TUNE_BUDGET than rank 0";
+    if (const std::string difference = own.choice.differenceFrom(first.choice); !difference.empty())
+      return rank + " " + difference;
     if (own.slots != first.slots || own.slotBytes != first.slotBytes)
       return rank + " has other FIFO slots than rank 0";
     if (own.strictLL128 != first.strictLL128)

@@ -3,6 +3,7 @@
 // have the same data, so their decisions are identical.
 #pragma once
 
+#include "core/ChoiceInfo.h"
 #include "cuda/Options.h"
 
 #include <array>
@@ -30,16 +31,13 @@ private:
 /// Describes one rank (compare NCCL's ncclPeerInfo). Ranks exchange the raw bytes of this struct, so all of them must
 /// have the same version of it (VersionHandshake).
 struct RankInfo {
-  uint32_t canRunPrograms = 1;                             ///< 0: this rank can't run programs
-  uint64_t bundles = 0;                                    ///< digest of all bundles
-  uint64_t programs = 0;                                   ///< digest of the user's list of programs (GC3_PROGRAM)
-  std::array<uint64_t, kernel::protocolCount> slotBytes{}; ///< by protocol: the user's choice; 0: default
-  std::array<uint32_t, kernel::protocolCount> slots{};     ///< by protocol: the user's choice; 0: default
+  uint32_t canRunPrograms = 1; ///< 0: this rank can't run programs
+  uint64_t bundles = 0;        ///< digest of all bundles
+  core::ChoiceInfo choice;
+  std::array<uint64_t, kernel::protocolCount> slotBytes{};        ///< by protocol: the user's choice; 0: default
+  std::array<uint32_t, kernel::protocolCount> slots{};            ///< by protocol: the user's choice; 0: default
   std::array<uint32_t, kernel::protocolCount> hasChosenThreads{}; ///< by protocol: 1: the user has chosen the threads
   uint32_t simple = 0, strictLL128 = 0, direct = 0, overSwitch = 0, timeout = 0, allowUnproven = 0;
-  uint32_t tuner = 0;                                        ///< 1: the user has set a tuner
-  uint32_t tune = 0;                                         ///< online selection: 0 off, else the options as bits
-  float explorable = 0;                                      ///< core::TuneOptions::explorable
   uint32_t architecture = 0;                                 ///< architecture of the GPU: 90 is sm_90
   std::array<uint32_t, kernel::protocolCount> blockLimits{}; ///< by protocol: thread blocks that fit on the GPU at once
   uint32_t networkBlockLimit = 0;                            ///< the same limit for kernels that use the network
@@ -66,7 +64,7 @@ struct RankInfo {
 /// versions can gather it.
 struct VersionHandshake {
   int32_t version = GC3_VERSION;
-  uint32_t layout = 10; ///< version of RankInfo's layout, and of the data that ranks write to each other's memory
+  uint32_t layout = 11; ///< version of RankInfo's layout, and of the data that ranks write to each other's memory
   uint32_t infoBytes = sizeof(RankInfo);
   uint32_t unused = 0;
 };

@@ -21,12 +21,6 @@ struct TuneOptions {
   bool savesTimes() const { return isOnline && explorable > 0 && !file.empty(); }
 };
 
-/// Returns a number for the kind of online selection, which ranks compare when they join: 0 off; 1 on, plus 2 if calls
-/// keep their bits, plus 4 with shapes.
-inline uint32_t kindOf(const TuneOptions &options) {
-  return options.isOnline ? 1U + 2U * options.keepsBits + 4U * options.hasShapes : 0;
-}
-
 /// Returns the choices of a config's `tune`, `tuneBudget` and `tuneFile`, else those of GC3_TUNE, GC3_TUNE_BUDGET and
 /// GC3_TUNE_FILE. Returns gc3InvalidArgument if a value is out of range.
 Result<TuneOptions> tuneOptions(const Settings &settings, gc3Tune_t tune, float budget, const char *file);

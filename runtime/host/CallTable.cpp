@@ -6,6 +6,7 @@
 #include "select/Digest.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace gc3::host {
 
@@ -69,13 +70,22 @@ const PreparedCall *CallTable::withId(uint64_t id) const {
   return found == calls.end() ? nullptr : found->get();
 }
 
+/// If the calls reach a limit, drops those that ranks have entered least recently, until a quarter of the limit is
+/// free.
 void CallTable::evict() {
+  const size_t most = options.tune.isOnline ? mostOnlineCalls : mostCalls;
   uint64_t memory = 0;
   for (const auto &call : calls)
     memory += call->memoryBytes();
-  if (calls.size() < (options.tune.isOnline ? mostOnlineCalls : mostCalls) && memory <= mostMemory)
+  if (calls.size() < most && memory <= mostMemory)
     return;
-  drop(calls);
+  const auto lastEntered = [this](const auto &call) { return call->lastEntered(site.ownRanks()[0]); };
+  std::ranges::sort(calls, std::greater(), lastEntered);
+  while (!calls.empty() && (calls.size() > most / 4 * 3 || memory > mostMemory / 4 * 3)) {
+    memory -= calls.back()->memoryBytes();
+    calls.back()->discard();
+    calls.pop_back();
+  }
   retired.fetch_add(1, std::memory_order_release);
 }
 

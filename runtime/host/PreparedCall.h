@@ -74,6 +74,8 @@ public:
   /// Begins call `number` on rank `rank`, which must have ended its previous call here. Does the work that is allowed
   /// before the other ranks are known to have entered. place() must have accepted the request.
   void enter(uint32_t rank, uint64_t number, const core::Request &request, core::Placement placement);
+  /// Returns the number of the last call that a rank of this process has entered; 0 if there is none.
+  uint64_t lastEntered(uint32_t rank) const { return parts[rank].number; }
   /// Where a rank has memory that other processes access, as addresses of its process.
   struct Addresses {
     std::byte *scratch = nullptr, *staged = nullptr;

@@ -38,15 +38,15 @@ void Run::startStaging(uint32_t rank, const RankMemory &memory) {
 uint32_t Run::stagingWaitsFor(const RankState &state) const {
   if (state.stagedTiles < layout.stagedTiles())
     return Program::none;
-  const uint64_t ended = state.stagedTiles - layout.stagedTiles() + 1; // number of tiles that must be completed
+  const uint64_t needed = state.stagedTiles - layout.stagedTiles() + 1; // number of tiles that must be completed
   const uint32_t rank = static_cast<uint32_t>(&state - ranks.get());
   for (uint32_t tb = prog.firstThreadBlock(rank); tb < prog.firstThreadBlock(rank + 1); ++tb) {
     const ThreadBlockState &block = blocks[tb];
     if (block.instructionCount == 0)
       continue;
-    if (block.tile < ended)
+    if (block.tile < needed)
       return tb;
-    if (isFetchedFrom(block) && !block.outgoing->hasReceived(block.outgoing->sentInEarlierCalls + ended * block.sends))
+    if (isFetchedFrom(block) && !block.outgoing->hasReceived(block.outgoing->sentInEarlierCalls + needed * block.sends))
       return prog.connections()[prog.outgoing(tb)].receiver;
   }
   return Program::none;

@@ -36,8 +36,10 @@ TEST(CommErrors, RecordsThatDiffer) {
   expect(&comm::RankInfo::simple, 1u, "rank 2 has other options than rank 0");
   expect(&comm::RankInfo::timeout, 1u, "rank 2 has other options than rank 0");
   expect(&comm::RankInfo::allowUnproven, 1u, "rank 2 has other options than rank 0");
-  expect(&comm::RankInfo::programs, 1ull, "rank 2 has another GC3_PROGRAM than rank 0");
-  expect(&comm::RankInfo::tuner, 1u, "rank 2 has a tuner, unlike rank 0");
+  expect(&comm::RankInfo::choice, core::ChoiceInfo{1, 0, 0, 0}, "rank 2 has another GC3_PROGRAM than rank 0");
+  expect(&comm::RankInfo::choice, core::ChoiceInfo{0, .5, 0, 0}, "rank 2 has another GC3_TUNE_BUDGET than rank 0");
+  expect(&comm::RankInfo::choice, core::ChoiceInfo{0, 0, 1, 0}, "rank 2 has a tuner, unlike rank 0");
+  expect(&comm::RankInfo::choice, core::ChoiceInfo{0, 0, 0, 5}, "rank 2 has another GC3_TUNE than rank 0");
   records[0].canRunPrograms = 0; // rank 0 is checked, too
   EXPECT_EQ(comm::disagreement(records), "rank 0 can't run programs");
 }

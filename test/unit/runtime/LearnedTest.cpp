@@ -3,6 +3,7 @@
 #include "ApiGroup.h"
 #include "SettingsSupport.h"
 #include "bundle/BundleFile.h"
+#include "core/ChoiceInfo.h"
 #include "core/LearnedTimes.h"
 
 #include <filesystem>
@@ -88,6 +89,16 @@ std::string logOf(Function function) {
 }
 
 } // namespace
+
+// Ranks on different machines have loaded nothing alike, if they have loaded nothing.
+TEST(LearnedDigest, IgnoresTheMachineIfThereAreNoTimes) {
+  const TuneFile none{"a machine", 1, {}, {}};
+  TuneFile some{"a machine", 1, {{"allreduce", "float/sum", false, ranks, 1}}, {{0, 2, "ring", 60, 100, 0, 0}}};
+  EXPECT_EQ(gc3::core::digestOf(none), gc3::core::digestOf(TuneFile{"another machine", 1, {}, {}}));
+  EXPECT_NE(gc3::core::digestOf(none), gc3::core::digestOf(some));
+  gc3::core::ignoreLearned(some);
+  EXPECT_EQ(gc3::core::digestOf(none), gc3::core::digestOf(some));
+}
 
 TEST_F(Learned, TheFirstCallRunsTheLearnedProgramOnAllRanks) {
   writeTimes();

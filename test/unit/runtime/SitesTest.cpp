@@ -43,13 +43,7 @@ public:
   Sites(const std::vector<ProgramSpec> &programs, uint32_t ranks, uint32_t ranksPerSite,
         const api::HostBackendOptions &options = {}, bool sharesBuffers = false) {
     const std::string bytes = buildBundle(programs);
-    core::Result<std::unique_ptr<bundle::BundleFile>> opened =
-        [&]() -> core::Result<std::unique_ptr<bundle::BundleFile>> {
-      auto file = bundle::BundleFile::openMemory(bytes.data(), bytes.size());
-      if (!file.ok())
-        return core::toOutcome(file.outcome());
-      return std::move(*file);
-    }();
+    auto opened = bundle::BundleFile::openMemory(bytes.data(), bytes.size());
     EXPECT_TRUE(opened.ok());
     file = std::move(*opened);
     core::Result<host::SharedFile> first = host::SharedFile::create();
@@ -186,6 +180,20 @@ TEST_P(SitesWith, RunEveryKindOfProgram) {
   };
   for (int round = 0; round < 3; ++round) // messages of the first calls use slots
     expectAll(sites.threads(callAll), gc3Success);
+}
+
+// A process that is stopped while it decides on a timeout would otherwise stop the others forever.
+TEST(Sites, DoNotWaitForeverForADecision) {
+  api::HostBackendOptions options;
+  options.timeoutMs = 100;
+  Sites sites({ringAllReduce(2, false)}, 2, 1, options);
+  core::Result<host::SharedFile> file = host::SharedFile::open(::getpid(), sites.memory[0].descriptor());
+  ASSERT_TRUE(file.ok());
+  core::Result<host::SharedPart> first = file->take(api::Board::bytes(2));
+  ASSERT_TRUE(first.ok());
+  api::Board(first->data(), 2).timeoutState().store(api::TimeoutState::Deciding);
+  expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 5, 1); }), gc3Timeout,
+            "a process that decides on a timeout has not continued within 100 ms; is it stopped?");
 }
 
 // The table keeps 64 prepared calls. A rank that is late may still be in an earlier call when others drop calls.
