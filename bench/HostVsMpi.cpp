@@ -37,7 +37,7 @@ class Bench {
 public:
   Bench(Shared *sharedMemory, const char *bundlePath) : shared(sharedMemory) {
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
-    own = allocate();
+    own = allocate(getenv("SHARED") != nullptr);
     checkGc3(gc3BundleLoad(&bundle, bundlePath), nullptr);
     gc3UniqueId_t id{};
     if (process == 0)
@@ -47,7 +47,7 @@ public:
     if (process != 0)
       return;
     for (Buffers &buffers : ours)
-      buffers = allocate();
+      buffers = allocate(false);
     checkGc3(gc3HostCommInitAll(comms, ranks, bundle, nullptr), nullptr);
   }
 

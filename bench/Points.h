@@ -47,20 +47,25 @@ struct Buffers {
   float *send, *recv;
 };
 
-inline Buffers allocate() {
-  auto sample = [] {
-    void *memory = std::aligned_alloc(4096, mostBytes);
+inline void checkGc3(gc3Result_t result, gc3Comm_t comm) {
+  if (result != gc3Success)
+    fail(gc3GetLastError(comm));
+}
+
+/// Memory that gc3HostMemAlloc returns if `isShared` is true, else ordinary memory.
+inline Buffers allocate(bool isShared) {
+  auto sample = [=] {
+    void *memory = nullptr;
+    if (isShared)
+      checkGc3(gc3HostMemAlloc(&memory, mostBytes), nullptr);
+    else
+      memory = std::aligned_alloc(4096, mostBytes);
     if (!memory)
       fail("no memory");
     std::memset(memory, 0, mostBytes);
     return static_cast<float *>(memory);
   };
   return {sample(), sample()};
-}
-
-inline void checkGc3(gc3Result_t result, gc3Comm_t comm) {
-  if (result != gc3Success)
-    fail(gc3GetLastError(comm));
 }
 
 inline void callOurs(const Point &p, int rank, const Buffers &b, gc3Comm_t comm) {

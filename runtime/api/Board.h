@@ -7,6 +7,7 @@
 
 #include "api/OnlineCalls.h"
 #include "api/RequestRecord.h"
+#include "host/BufferArena.h"
 #include "host/Memory.h"
 #include "host/Parking.h"
 #include "host/Staging.h"
@@ -19,13 +20,18 @@ namespace gc3::api {
 
 /// A rank's announcement of one call. The rank's thread writes `number` last.
 struct alignas(host::linePair) Announcement {
+  /// Returns whether other processes can map the rank's buffers.
+  bool isMapped() const { return arena.holds(send, recv); }
+
   std::atomic<uint64_t> number;
   uint64_t call;         ///< id of the prepared call that the rank has entered; 0: the ranks must agree on a call
   uint64_t choice;       ///< hash of what online selection has chosen for this call; 0: nothing
   host::Sharing sharing; ///< see host::PreparedCall::sharing
   core::Placement placement;
-  uint64_t send, recv, scratch, staged; ///< addresses in the rank's process: its buffers, host::PreparedCall::Addresses
-  OnlineCalls::TimedCall timed;         ///< only with online selection
+  const void *send; ///< the rank's buffers, as addresses of its process
+  void *recv;
+  host::ArenaPlace arena;                        ///< of the rank's process
+  OnlineCalls::TimedCall timed;                  ///< only with online selection
   alignas(host::linePair) RequestRecord request; ///< only if `call` is 0
 };
 
@@ -73,6 +79,7 @@ public:
   }
 
 private:
+  // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what threads wait for has its own lines
   struct alignas(host::linePair) Head {
     std::atomic<TimeoutState> timeoutState;
     std::atomic<bool> hasEnded;

@@ -2,6 +2,8 @@
 // How ranks of a host communicator agree on a call: each process finds or prepares it from the requests of all ranks.
 #include "api/HostBackend.h"
 
+#include "core/Log.h"
+
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -19,13 +21,15 @@ std::optional<Entered> HostBackend::findAgreed(const Arrival &arrival) const {
   if (!call)
     return std::nullopt;
   Sharing sharing = Sharing::Either;
+  bool isMapped = !site.isWhole();
   for (uint32_t r = 0; r < site.ranks(); ++r) {
     const Announcement &announcement = board.announcement(r, arrival.number);
     if (announcement.call != call->id())
       return std::nullopt;
     sharing = sharing & announcement.sharing;
+    isMapped = isMapped && announcement.isMapped();
   }
-  return Entered{call, sharing};
+  return Entered{call, sharing != Sharing::None && isMapped ? sharing | Sharing::Mapped : sharing};
 }
 
 /// Returns whether no call can follow an error with which a call did not begin. Processes compute most of these errors
@@ -34,6 +38,20 @@ std::optional<Entered> HostBackend::findAgreed(const Arrival &arrival) const {
 bool HostBackend::endsAll(gc3Result_t code) const {
   const bool isCommon = code != gc3SystemError && code != gc3InternalError && code != gc3Timeout && code != gc3Deadlock;
   return !site.isWhole() && (!isCommon || online);
+}
+
+/// Returns the mapped arena of a rank of another process; null if the system refuses it.
+const host::ArenaView *HostBackend::viewOf(uint32_t rank, const host::ArenaPlace &place) {
+  View &view = views[rank];
+  if (view.place != place) {
+    view = {place, {}};
+    core::Result<host::ArenaView> opened = host::ArenaView::open(site.otherProcesses()[rank], place);
+    if (opened.ok())
+      view.arena = std::move(*opened);
+    else
+      core::logOnce("buffers of another process can't be mapped: " + opened.outcome().text);
+  }
+  return view.arena ? &*view.arena : nullptr;
 }
 
 /// Passes the addresses of other processes' buffers to a prepared call that all ranks have announced.
@@ -46,11 +64,14 @@ void HostBackend::meetOthers(PreparedCall &call, uint64_t number, Sharing sharin
       continue;
     const Announcement &announcement = board.announcement(r, number);
     core::Request request = call.request();
-    request.send = reinterpret_cast<const void *>(announcement.send);
-    request.recv = reinterpret_cast<void *>(announcement.recv);
-    call.meet(r, announcement.placement, request,
-              {reinterpret_cast<std::byte *>(announcement.scratch), reinterpret_cast<std::byte *>(announcement.staged)},
-              sharing);
+    request.send = announcement.send, request.recv = announcement.recv;
+    int process = site.otherProcesses()[r];
+    if (announcement.isMapped())
+      if (const host::ArenaView *view = viewOf(r, announcement.arena)) {
+        request.send = view->at(announcement.send), request.recv = view->at(announcement.recv);
+        process = 0;
+      }
+    call.meet(r, announcement.placement, request, process, sharing);
   }
 }
 
@@ -98,8 +119,7 @@ core::Request HostBackend::requestOf(uint32_t rank, uint64_t number) const {
   const Announcement &announcement = board.announcement(rank, number);
   core::Request request =
       announcement.call != 0 ? announcedCall(announcement.call).request() : announcement.request.read();
-  request.send = reinterpret_cast<const void *>(announcement.send);
-  request.recv = reinterpret_cast<void *>(announcement.recv);
+  request.send = announcement.send, request.recv = announcement.recv;
   return request;
 }
 
@@ -107,19 +127,21 @@ core::Request HostBackend::requestOf(uint32_t rank, uint64_t number) const {
 core::Result<Entered> HostBackend::begin(uint64_t number) {
   std::vector<core::Request> requests;
   std::vector<const PreparedCall *> entered; // entered by some ranks, which may already send
+  bool isMapped = !site.isWhole();
   for (uint32_t r = 0; r < site.ranks(); ++r) {
+    const Announcement &announcement = board.announcement(r, number);
     requests.push_back(requestOf(r, number));
-    if (const uint64_t call = board.announcement(r, number).call; call != 0)
-      entered.push_back(&announcedCall(call));
+    if (announcement.call != 0)
+      entered.push_back(&announcedCall(announcement.call));
+    isMapped = isMapped && announcement.isMapped();
   }
   if (!site.isWhole() && core::checkRequests(requests).ok()) // else the error of the requests is clearer
     if (Outcome outcome = compareChoices(number); !outcome.ok())
       return outcome;
   const OnlineCalls::Decision *decision = online ? online->decision(number) : nullptr;
-  if (!decision)
-    return table.begin(requests, number, entered);
-  core::Result<Entered> begun = table.begin(requests, number, entered, OnlineCalls::armOf(*decision));
-  if (begun.ok() && begun->call)
+  const std::optional<core::Arm> arm = decision ? std::optional(OnlineCalls::armOf(*decision)) : std::nullopt;
+  core::Result<Entered> begun = table.begin(requests, number, entered, arm, isMapped);
+  if (decision && begun.ok() && begun->call)
     online->note(*decision, begun->call);
   return begun;
 }

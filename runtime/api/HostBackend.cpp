@@ -34,7 +34,7 @@ HostBackend::HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, host:
                          const HostBackendOptions &chosen)
     : file(std::move(bundle)), options(chosen), others(std::move(keeper)), site(std::move(ranks)),
       boardMemory(std::move(memory)), board(boardMemory.data(), site.ranks()), states(new RankState[site.ranks()]),
-      rest(static_cast<uint32_t>(site.ownRanks().size())), table(*file, site, chosen.call) {
+      rest(static_cast<uint32_t>(site.ownRanks().size())), views(site.ranks()), table(*file, site, chosen.call) {
   if (!site.isWhole())
     site.watchEnd(board.hasEnded());
   if (options.call.tune.isOnline)
@@ -111,22 +111,14 @@ void HostBackend::announce(const RankRequest &part) {
 
 /// Announces what other processes must know of a rank's call.
 void HostBackend::describe(const RankRequest &part, core::Placement placement, Announcement &announcement) const {
-  const auto assign = [](uint64_t &place, const void *address) {
-    assignIfChanged(place, reinterpret_cast<uint64_t>(address));
-  };
   const OnlineCalls::Decision *const decision = online ? online->decision(states[part.rank].number) : nullptr;
   assignIfChanged(announcement.choice, decision ? OnlineCalls::hashOf(*decision) : 0);
-  assign(announcement.send, part.request.send);
-  assign(announcement.recv, part.request.recv);
-  const PreparedCall *const call = states[part.rank].call;
-  if (!call)
-    return announcement.request.write(part.request);
-  if (announcement.sharing == Sharing::None)
-    return;
-  const PreparedCall::Addresses addresses = call->addressesOf(part.rank, placement);
-  assign(announcement.scratch, addresses.scratch);
-  assign(announcement.staged, addresses.staged);
+  assignIfChanged(announcement.send, part.request.send);
+  assignIfChanged(announcement.recv, part.request.recv);
+  assignIfChanged(announcement.arena, host::arena::place());
   assignIfChanged(announcement.placement, placement);
+  if (!states[part.rank].call)
+    announcement.request.write(part.request);
 }
 
 /// Returns the prepared call for a request. Returns null if there is none, if it has stopped, or if it lacks memory for

@@ -82,6 +82,11 @@ private:
     bool isTimed = false; ///< the call is timed
     RecentCalls recent;
   };
+  /// The arena of a rank of another process.
+  struct View {
+    host::ArenaPlace place;
+    std::optional<host::ArenaView> arena; ///< no value: the system refuses it
+  };
   class Stopwatch;
   /// The result of a call on which the ranks had to agree.
   struct AgreedCall {
@@ -111,6 +116,7 @@ private:
   bool endsAll(gc3Result_t code) const;
   const host::PreparedCall &announcedCall(uint64_t id) const;
   core::Request requestOf(uint32_t rank, uint64_t number) const;
+  const host::ArenaView *viewOf(uint32_t rank, const host::ArenaPlace &place);
   void meetOthers(host::PreparedCall &call, uint64_t number, host::Sharing sharing);
   core::Result<host::Entered> agree(uint64_t number);
   OnlineCalls::TimedCall lastTimed(uint64_t number) const override;
@@ -130,9 +136,10 @@ private:
   std::atomic<bool> hasFailed{false};  ///< `failure` is set
   std::atomic<uint32_t> rest;          ///< ranks of this process that have not been destroyed
   host::WorkerPool pool;
-  std::mutex meeting;     ///< guards the next member
-  uint64_t metNumber = 0; ///< the last call of meetOthers()
-  std::mutex agreement;   ///< guards the following members; select() can run during a call
+  std::mutex meeting;      ///< guards the next two members
+  uint64_t metNumber = 0;  ///< the last call of meetOthers()
+  std::vector<View> views; ///< by rank; those of this process's ranks are not used
+  std::mutex agreement;    ///< guards the following members; select() can run during a call
   host::CallTable table;
   std::optional<OnlineCalls> online; ///< has its own lock
   AgreedCall agreedCall;

@@ -72,11 +72,11 @@ std::vector<int> otherProcesses(std::span<const Identity> identities, const Iden
 }
 
 /// Tries to read and write a number in the memory of each other process. Containers and Yama can restrict this.
-bool canAccessAll(std::span<const Identity> identities, const Identity &self, std::span<const uint64_t> addresses) {
+bool canAccessAll(std::span<const Identity> identities, const Identity &self, std::span<std::byte *const> addresses) {
   const std::vector<int> processes = otherProcesses(identities, self);
   for (size_t r = 0; r < processes.size(); ++r) {
     std::byte number[sizeof(uint64_t)];
-    std::byte *const theirs = reinterpret_cast<std::byte *>(addresses[r]);
+    std::byte *const theirs = addresses[r];
     if (processes[r] != 0 && (!host::readFrom(processes[r], number, theirs, sizeof number) ||
                               !host::writeTo(processes[r], theirs, number, sizeof number)))
       return false;
@@ -88,10 +88,10 @@ bool canAccessAll(std::span<const Identity> identities, const Identity &self, st
 Result<Findings> explore(Assembly &assembly, std::optional<host::SharedFile> &created, const job::WaitLimits &limits) {
   struct Offer {
     FilePlace file;
-    uint64_t number = 0; ///< address of a number that others may write
+    std::byte *number = nullptr; ///< a number that others may write
   } offer;
   static std::atomic<uint64_t> target{0}; // all others write the value that it has
-  offer.number = reinterpret_cast<uint64_t>(&target);
+  offer.number = reinterpret_cast<std::byte *>(&target);
   const std::span<const Identity> identities = assembly.identities();
   const Identity &self = identities[assembly.rank()];
   if (assembly.rank() == 0) {
@@ -107,7 +107,7 @@ Result<Findings> explore(Assembly &assembly, std::optional<host::SharedFile> &cr
   const Result<std::vector<Offer>> offers = assembly.gatherEach(offer, limits);
   if (!offers.ok())
     return offers.outcome();
-  std::vector<uint64_t> addresses;
+  std::vector<std::byte *> addresses;
   for (const Offer &one : *offers)
     addresses.push_back(one.number);
   const auto canAccess = static_cast<uint32_t>(canAccessAll(identities, self, addresses));
@@ -137,7 +137,7 @@ Meeting::Made make(const HostJoin &wanted, const HostBackendOptions &options, co
                   std::chrono::milliseconds(options.timeoutMs));
   if (found.canAccessMemory)
     site.allowAccess(std::move(others));
-  const Meeting::Made made = HostBackend::make(wanted.file, std::move(site), processes, options);
+  Meeting::Made made = HostBackend::make(wanted.file, std::move(site), processes, options);
   if (!made.ok())
     processes->reportFailure(made.outcome());
   return made;

@@ -100,7 +100,7 @@ bool HostBackend::decideTimeout(uint64_t number) {
 
 /// Ends call `number` and all later calls of this process. All ranks in the call have the same error.
 Outcome HostBackend::endByTimeout(uint64_t number) {
-  const Outcome outcome{gc3Timeout, "after " + std::to_string(options.timeoutMs) + " ms, " + listMissing(number)};
+  Outcome outcome{gc3Timeout, "after " + std::to_string(options.timeoutMs) + " ms, " + listMissing(number)};
   agreedCall = {number, outcome};
   failure = {gc3Timeout, "an earlier call timed out; destroy the communicators and create new ones"};
   hasFailed.store(true, std::memory_order_release);

@@ -104,7 +104,7 @@ bool CallTable::differs(const Arm &arm, uint32_t elementBytes, uint64_t bytes) {
   const Program &program = *loaded.program;
   LayoutOptions layout = options.layout;
   if (PreparedCall::isWorthSharing(loaded, site, bytes, PreparedCall::bytesWorthSharing))
-    layout = PreparedCall::sharingLayout(layout, site);
+    layout = PreparedCall::sharingLayout(layout, site, false);
   const uint64_t count = countOf(program, bytes, elementBytes);
   const uint64_t byDefault = tileElementsOf(program, count, elementBytes, layout);
   layout.tile = arm.shape.tile;
@@ -137,7 +137,7 @@ Result<const LoadedProgram *> CallTable::programFor(const Request &request, std:
 }
 
 /// Finds the prepared call for the request, or prepares it. Returns null if the call has no elements.
-Result<PreparedCall *> CallTable::find(const Request &request, std::optional<Arm> arm) {
+Result<PreparedCall *> CallTable::find(const Request &request, std::optional<Arm> arm, bool isMapped) {
   const auto isWanted = [&](const PreparedCall &call) {
     return call.serves(request) &&
            (!arm || (&call.loadedProgram() == &selection.use(arm->program) && call.tile() == arm->shape.tile));
@@ -154,7 +154,7 @@ Result<PreparedCall *> CallTable::find(const Request &request, std::optional<Arm
   evict();
   const LayoutOptions layout = layoutFor(program, request, arm ? arm->shape.tile : int8_t{0});
   Result<std::unique_ptr<PreparedCall>> fresh =
-      PreparedCall::prepare(program, site, request, {layout, sharingFrom(), nextId(program, layout.tile)});
+      PreparedCall::prepare(program, site, request, {layout, sharingFrom(), nextId(program, layout.tile), isMapped});
   if (!fresh.ok())
     return fresh.outcome();
   PreparedCall &call = *calls.emplace_back(std::move(*fresh));
@@ -185,14 +185,14 @@ Result<Sharing> CallTable::enter(std::span<const Request> requests, uint64_t num
 }
 
 Result<Entered> CallTable::begin(std::span<const Request> requests, uint64_t number,
-                                 std::span<const PreparedCall *const> entered, std::optional<Arm> arm) {
+                                 std::span<const PreparedCall *const> entered, std::optional<Arm> arm, bool isMapped) {
   retire(entered);
   if (Outcome outcome = checkRequests(requests); !outcome.ok())
     return outcome;
   const Request &request = requests[0];
   if (isEmpty(request))
     return Entered{};
-  const Result<PreparedCall *> found = find(request, arm);
+  const Result<PreparedCall *> found = find(request, arm, isMapped);
   if (!found.ok())
     return found.outcome();
   if (!*found)

@@ -39,9 +39,11 @@ public:
   /// as call `number`. All ranks must have ended their previous calls, in this table and others. Drops the calls in
   /// `entered`, which only some ranks have entered; these calls stay in memory until the next begin(). `arm` runs the
   /// call if it is set; it must be an arm of the requests. If all processes make the same calls of this function,
-  /// and none returns gc3SystemError, they prepare the same calls, with the same ids.
+  /// and none returns gc3SystemError, they prepare the same calls, with the same ids. `isMapped`: the buffers of all
+  /// ranks are in arenas.
   core::Result<Entered> begin(std::span<const core::Request> requests, uint64_t number,
-                              std::span<const PreparedCall *const> entered, std::optional<core::Arm> arm = {});
+                              std::span<const PreparedCall *const> entered, std::optional<core::Arm> arm = {},
+                              bool isMapped = false);
 
   /// Returns the online selection for this table's programs. This table must outlive it.
   core::OnlineSelection makeOnline() { return {selection, options.tune, {site.ranks(), 1}, options.earlier, shapes()}; }
@@ -61,7 +63,7 @@ public:
 private:
   core::ShapeRule shapes();
   bool differs(const core::Arm &arm, uint32_t elementBytes, uint64_t bytes);
-  core::Result<PreparedCall *> find(const core::Request &request, std::optional<core::Arm> arm);
+  core::Result<PreparedCall *> find(const core::Request &request, std::optional<core::Arm> arm, bool isMapped);
   core::Result<const core::LoadedProgram *> programFor(const core::Request &request, std::optional<core::Arm> arm);
   core::Result<Sharing> enter(std::span<const core::Request> requests, uint64_t number, PreparedCall &call);
   uint64_t sharingFrom();

@@ -17,7 +17,7 @@ using namespace core;
 using common::Opcode;
 
 bool Mover::operator()(const Move &move) const {
-  const bool isRemote = move.sender != 0 || move.receiver != 0;
+  const bool isRemote = move.incoming.process() != 0 || move.outgoing.process() != 0;
   const uint64_t tile = layout.tileElements, begin = move.tile * tile;
   const size_t size = layout.elementSize;
   const bool oneTile = layout.tiles == 1;
@@ -71,25 +71,26 @@ bool Mover::moveBetweenProcesses(const Move &move, const Pointers &at, uint64_t 
   thread_local std::vector<std::byte> buffers(2 * bufferBytes);
   const bool readsToTarget = move.opcode == Opcode::Recv || move.opcode == Opcode::RecvCopySend;
   const bool hasBatches = move.opcode != Opcode::Recv && move.opcode != Opcode::Send;
+  const int sender = move.incoming.process(), receiver = move.outgoing.process();
   const size_t size = layout.elementSize;
   for (uint64_t done = 0, count; done < elements; done += count) {
     count = hasBatches ? std::min<uint64_t>(elements - done, bufferBytes / size) : elements;
     const auto after = [&](std::byte *pointer) { return pointer ? pointer + done * size : nullptr; };
     Pointers local{after(at.source), after(at.target), after(at.accumulator), after(at.incoming), after(at.outgoing)};
-    if (move.sender != 0) {
+    if (sender != 0) {
       std::byte *const place = readsToTarget ? local.target : buffers.data();
-      if (!readFrom(move.sender, place, local.incoming, count * size))
+      if (!readFrom(sender, place, local.incoming, count * size))
         return false;
       local.incoming = readsToTarget ? nullptr : place;
     }
-    if (move.receiver != 0)
+    if (receiver != 0)
       local.outgoing = local.target || move.opcode == Opcode::Send ? nullptr : buffers.data() + bufferBytes;
     moveRun(move, local, count);
-    if (move.receiver != 0) {
+    if (receiver != 0) {
       const std::byte *const message = move.opcode == Opcode::Send ? local.source
                                        : local.target              ? local.target
                                                                    : local.outgoing;
-      if (!writeTo(move.receiver, after(at.outgoing), message, count * size))
+      if (!writeTo(receiver, after(at.outgoing), message, count * size))
         return false;
     }
   }

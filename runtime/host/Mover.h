@@ -13,6 +13,8 @@ namespace gc3::host {
 struct Operand {
   const core::BufferLayout *layout = nullptr;
   std::byte *base = nullptr;
+  bool isForeign = false; ///< the application's buffer in another process
+  int process = 0;        ///< the process for which `base` is valid, if this process can't access it; else 0
 };
 
 /// The position of one side of a step: slots of a buffer, or data packed in a FIFO slot, or nothing.
@@ -20,6 +22,8 @@ struct Side {
   const Operand *operand = nullptr;
   uint64_t index = 0;
   std::byte *packed = nullptr;
+  bool isForeign() const { return operand && operand->isForeign; }
+  int process() const { return operand ? operand->process : 0; }
 };
 
 /// The sides of a step. A message that skips its FIFO slot lacks one side. There is no `incoming` if the sender has
@@ -33,7 +37,6 @@ struct Move {
   Side accumulator; ///< for a reduce: the previous contents of the target
   Side incoming, outgoing;
   bool streamTarget = false, streamOutgoing = false; ///< writes there bypass the caches
-  int sender = 0, receiver = 0; ///< ids of the processes in which `incoming` and `outgoing` are; 0: this process
 };
 
 class Mover {

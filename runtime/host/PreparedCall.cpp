@@ -4,6 +4,7 @@
 // So each holder sees what earlier holders wrote.
 #include "host/PreparedCall.h"
 
+#include "host/BufferArena.h"
 #include "host/Executor.h"
 
 #include <algorithm>
@@ -22,17 +23,17 @@ constexpr std::chrono::microseconds adversarialSleep{20};
 /// Returns the tile size for messages that skip their slots. With longer tiles, ranks wait for each other less often.
 /// But tiles must not be too long: each rank reads tiles of all other ranks, and this data should still be in a cache
 /// when the rank writes there.
-/// An access to another process costs the time of many bytes, so tiles are longer there.
-uint64_t sharedTileBytes(const Site &site) {
+/// An access to another process through the system costs the time of many bytes, so tiles are longer there.
+uint64_t sharedTileBytes(const Site &site, bool isMapped) {
   const uint64_t ranks = site.ranks();
-  return site.isWhole() ? std::max<uint64_t>(64 << 10, (2 << 20) / (ranks * ranks))
-                        : std::max<uint64_t>(256 << 10, (2 << 20) / ranks);
+  return site.isWhole() || isMapped ? std::max<uint64_t>(64 << 10, (2 << 20) / (ranks * ranks))
+                                    : std::max<uint64_t>(256 << 10, (2 << 20) / ranks);
 }
 } // namespace
 
-LayoutOptions PreparedCall::sharingLayout(LayoutOptions options, const Site &site) {
+LayoutOptions PreparedCall::sharingLayout(LayoutOptions options, const Site &site, bool isMapped) {
   if (options.slotBytes == 0)
-    options.slotBytes = sharedTileBytes(site);
+    options.slotBytes = sharedTileBytes(site, isMapped);
   return options;
 }
 
@@ -57,7 +58,7 @@ Outcome PreparedCall::build(const Request &request, const Options &options) {
   const uint64_t bytes = callBytes(program, count, elementSize(type)).value_or(0);
   worthSharing = isWorthSharing(loaded, home, bytes, options.sharingFrom);
   if (worthSharing)
-    chosen = sharingLayout(chosen, home);
+    chosen = sharingLayout(chosen, home, options.isMapped);
   if (std::string problem = layout.compute(program, count, elementSize(type), chosen); !problem.empty())
     return {gc3InvalidArgument, problem};
   if (Padding::needed(program, count)) {
@@ -75,8 +76,8 @@ Outcome PreparedCall::build(const Request &request, const Options &options) {
     return outcome;
   if (Outcome outcome = fifos.reserve(home, Run::fifoHeadBytes(program) + layout.fifoBytes); !outcome.ok())
     return outcome;
-  if (!scratchMemory.reserve(layout.scratchBytes))
-    return {gc3SystemError, "no memory for " + std::to_string(layout.scratchBytes) + " bytes of scratch"};
+  if (Outcome outcome = scratchMemory.reserve(home, layout.scratchBytes); !outcome.ok())
+    return {outcome.code, "scratch: " + outcome.text};
   parts.reset(new RankPart[program.ranks()]);
   run.emplace(loaded, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifos.data(), scratchMemory.data(),
               home.otherProcesses(), home.hasEnded());
@@ -109,15 +110,16 @@ Sharing PreparedCall::sharing(uint32_t rank, Placement placement) const {
   return worthSharing && !padded ? staging.sharing(rank, placement) : Sharing::None;
 }
 
-PreparedCall::Addresses PreparedCall::addressesOf(uint32_t rank, Placement placement) const {
-  return {run->scratchOf(rank), staging.memory(rank, placement, {}).staged};
+void PreparedCall::meet(uint32_t rank, Placement placement, const Request &request, int process, Sharing sharing) {
+  RankMemory memory = staging.memory(rank, placement, request);
+  memory.streams = streams && process == 0; // the system copies through the caches
+  run->meet(rank, memory, process, sharing);
 }
 
-void PreparedCall::meet(uint32_t rank, Placement placement, const Request &request, const Addresses &addresses,
-                        Sharing sharing) {
-  RemoteRank remote{staging.memory(rank, placement, request), addresses.scratch};
-  remote.memory.staged = addresses.staged;
-  run->meet(rank, remote, sharing);
+void PreparedCall::discard() {
+  fifos.discard();
+  scratchMemory.discard();
+  staging.discard();
 }
 
 void PreparedCall::hold(uint32_t rank) {
@@ -130,7 +132,8 @@ void PreparedCall::expectAdversary() {
   sendsAhead = false;
   if (home.isWhole()) // other processes may have begun to send
     std::fill_n(fifos.data() + Run::fifoHeadBytes(program), layout.fifoBytes, poison);
-  std::fill_n(scratchMemory.data(), layout.scratchBytes, poison);
+  for (const uint32_t rank : home.ownRanks())
+    std::fill_n(run->scratchOf(rank), layout.ranks[rank].scratchBytes, poison);
 }
 
 void PreparedCall::enter(uint32_t rank, uint64_t number, const Request &request, Placement placement) {
@@ -146,8 +149,10 @@ void PreparedCall::enter(uint32_t rank, uint64_t number, const Request &request,
                           : staging.memory(rank, placement, request);
   memory.streams = streams;
   run->start(rank, memory, part.recording);
-  if (sendsAhead && !padded && staging.sharing(rank, placement) != Sharing::None)
-    run->sendAhead(rank, sharing(rank, placement));
+  if (sendsAhead && !padded && staging.sharing(rank, placement) != Sharing::None) {
+    const bool mayBeMapped = !home.isWhole() && arena::place().holds(request.send, request.recv);
+    run->sendAhead(rank, sharing(rank, placement) | (mayBeMapped ? Sharing::Mapped : Sharing::None));
+  }
   run->release(rank);
 }
 

@@ -33,6 +33,7 @@ public:
     core::LayoutOptions layout;
     uint64_t sharingFrom = 0; ///< messages can skip their slots if a rank has this number of bytes or more
     uint64_t id = 0;          ///< not 0; equal in all processes of the communicator
+    bool isMapped = false;    ///< calls usually have all buffers in arenas, see Sharing::Mapped
   };
   /// Returns whether messages of calls can skip their slots. `bytes` are those of a rank.
   static bool isWorthSharing(const core::LoadedProgram &loaded, const Site &site, uint64_t bytes,
@@ -40,7 +41,7 @@ public:
     return site.sharesBuffers() && (loaded.asWritten->any() || loaded.inPlace->any()) && bytes >= sharingFrom;
   }
   /// Returns the options of calls whose messages can skip their slots: their slots have another size by default.
-  static core::LayoutOptions sharingLayout(core::LayoutOptions options, const Site &site);
+  static core::LayoutOptions sharingLayout(core::LayoutOptions options, const Site &site, bool isMapped);
 
   /// Prepares calls like `request`. `loaded` and `site` must outlive the result. Returns gc3InvalidArgument or
   /// gc3SystemError.
@@ -63,7 +64,7 @@ public:
   }
   /// Returns whether the memory that enter() needs for this placement is allocated. reserve() allocates it.
   bool hasMemoryFor(uint32_t rank, core::Placement placement) const;
-  core::Outcome reserve() { return staging.reserve(); }
+  core::Outcome reserve() { return staging.reserve(home); }
 
   /// Prepares for adversarial orders; call it before any rank enters. Ranks then do not send ahead, because that would
   /// restrict the orders. Fills FIFOs and scratch with conspicuous bytes, because a program must write there before it
@@ -76,16 +77,9 @@ public:
   void enter(uint32_t rank, uint64_t number, const core::Request &request, core::Placement placement);
   /// Returns the number of the last call that a rank of this process has entered; 0 if there is none.
   uint64_t lastEntered(uint32_t rank) const { return parts[rank].number; }
-  /// Where a rank has memory that other processes access, as addresses of its process.
-  struct Addresses {
-    std::byte *scratch = nullptr, *staged = nullptr;
-  };
-  /// Returns the addresses of a rank of this process.
-  Addresses addressesOf(uint32_t rank, core::Placement placement) const;
   /// Notes the buffers of a rank of another process in the call that all ranks have entered. No rank of this process
-  /// may be running. `request` has the addresses of the rank's buffers.
-  void meet(uint32_t rank, core::Placement placement, const core::Request &request, const Addresses &addresses,
-            Sharing sharing);
+  /// may be running. `request` has the addresses of the rank's buffers in process `process`; 0: in this process.
+  void meet(uint32_t rank, core::Placement placement, const core::Request &request, int process, Sharing sharing);
   /// Returns the sharing that the rank's placement allows. A call can use the sharing that all ranks allow.
   Sharing sharing(uint32_t rank, core::Placement placement) const;
 
@@ -117,7 +111,7 @@ public:
   core::Outcome runAdversarial(uint64_t number, Sharing sharing, uint64_t seed);
 
   /// Releases the memory that processes share. No rank of any process may enter the call again.
-  void discard() { fifos.discard(); }
+  void discard();
 
   const Site &site() const { return home; }
   const core::LoadedProgram &loadedProgram() const { return loaded; }
@@ -166,8 +160,7 @@ private:
   std::unique_ptr<Padded> padded;
   core::Layout layout; ///< layout of the run
   Staging staging;
-  SiteMemory fifos;
-  Memory scratchMemory;
+  SiteMemory fifos, scratchMemory;
   std::unique_ptr<RankPart[]> parts;
   std::optional<Run> run;
   bool worthSharing = false; ///< messages can skip their slots

@@ -61,8 +61,12 @@ Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kern
     ranks[r].initialLayouts[inputBuffer] = ranks[r].initialLayouts[outputBuffer] = layout.ranks[r].input;
     ranks[r].initialLayouts[outputBuffer].firstSlot -= view.aliasOffset; // can wrap around; at() wraps back
   }
-  allow(*loaded.asWritten, asWritten);
-  allow(*loaded.inPlace, inPlace);
+  allow(*loaded.asWritten, false, plain.asWritten);
+  allow(*loaded.inPlace, false, plain.inPlace);
+  if (!processes.empty()) {
+    allow(*loaded.asWritten, true, mapped.asWritten);
+    allow(*loaded.inPlace, true, mapped.inPlace);
+  }
 }
 
 uint64_t Run::messagesMoved() const {
@@ -95,13 +99,14 @@ void Run::setBuffers(uint32_t rank, const RankMemory &memory) {
   state.streams = memory.streams;
 }
 
-void Run::meet(uint32_t rank, const RemoteRank &remote, Sharing sharing) {
+void Run::meet(uint32_t rank, const RankMemory &memory, int process, Sharing sharing) {
   RankState &state = ranks[rank];
-  setBuffers(rank, remote.memory);
-  setScratch(rank, remote.scratch);
-  setStaging(rank, remote.memory);
+  setBuffers(rank, memory);
+  for (Operand *buffer : {&state.operands[inputBuffer], &state.operands[outputBuffer], &state.initial[inputBuffer],
+                          &state.initial[outputBuffer]})
+    buffer->isForeign = true, buffer->process = process;
+  setStaging(rank, memory);
   shareMemory(rank, sharing);
-  state.streams = false; // this process does not write to the rank's buffers past the caches
 }
 
 void Run::start(uint32_t rank, const RankMemory &memory, Recording *recording) {
@@ -109,7 +114,7 @@ void Run::start(uint32_t rank, const RankMemory &memory, Recording *recording) {
   setBuffers(rank, memory);
   state.shared = false;
   state.recording = recording;
-  state.allowed = memory.inPlace ? &inPlace : &asWritten;
+  state.allowed = memory.inPlace ? &plain.inPlace : &plain.asWritten;
   startStaging(rank, memory);
   state.activeCount = 0;
   for (uint32_t tb = prog.firstThreadBlock(rank); tb < prog.firstThreadBlock(rank + 1); ++tb) {
@@ -169,7 +174,7 @@ void Run::move(ThreadBlockState &block, bool ahead) {
   const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
   const uint32_t number = block.firstStep + block.step;
   const Transfers::StepTransfer &how = rank.allowed->steps[number];
-  Move data{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}, false, false};
+  Move data{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}};
   if (needs.readsSrc)
     data.source = ahead ? Side{operand(block.rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr}
                         : sourceOf(number, block.tile);
@@ -180,18 +185,14 @@ void Run::move(ThreadBlockState &block, bool ahead) {
   if (needs.receives) {
     if (!rank.shared || how.in == Transfer::Slot)
       data.incoming.packed = block.incoming->message();
-    else if (how.in == Transfer::Fetch) {
+    else if (how.in == Transfer::Fetch)
       data.incoming = sentFrom(how.sender, block.tile);
-      data.sender = processOf(prog.rankOfStep(how.sender));
-    }
   }
   if (needs.sends) {
     if (!rank.shared || how.out == Transfer::Slot)
       data.outgoing.packed = block.outgoing->freeSlot();
-    else if (how.out == Transfer::Store) {
+    else if (how.out == Transfer::Store)
       data.outgoing = receivedAt(how.receiver);
-      data.receiver = processOf(prog.rankOfStep(how.receiver));
-    }
   }
   auto cold = [](const Transfers::StepTransfer::Warm &warm, const RankState &state) {
     return state.streams && !(state.separate ? warm.second : warm.first);
@@ -220,8 +221,8 @@ void Run::move(ThreadBlockState &block, bool ahead) {
 /// Returns false after a failure. Then the step has not been made, and sweeps end. A message from another process
 /// counts only if that process had not ended the call before all of it was read.
 bool Run::moveData(const Move &data) {
-  const bool isRemote = data.sender != 0 || data.receiver != 0;
-  const auto mayAccess = [&] { return !isRemote || !ended || !ended->load(std::memory_order_seq_cst); };
+  const bool isForeign = ended && (data.incoming.isForeign() || data.outgoing.isForeign());
+  const auto mayAccess = [&] { return !isForeign || !ended->load(std::memory_order_seq_cst); };
   if (mayAccess() && mover(data) && mayAccess())
     return true;
   accessFailed.store(true, std::memory_order_relaxed);
@@ -296,9 +297,10 @@ void Run::expectMessages(uint32_t rank) const {
 
 void Run::sendAhead(uint32_t rank, Sharing kinds) {
   RankState &state = ranks[rank];
+  const Rules &rules = rulesFor(kinds); // under `mapped`, at least as many messages skip their slots as under `plain`
   auto throughSlot = [&](uint32_t step) {
-    return ((kinds & Sharing::AsWritten) == Sharing::None || asWritten.steps[step].out == Transfer::Slot) &&
-           ((kinds & Sharing::InPlace) == Sharing::None || inPlace.steps[step].out == Transfer::Slot);
+    return (!hasAny(kinds, Sharing::AsWritten) || rules.asWritten.steps[step].out == Transfer::Slot) &&
+           (!hasAny(kinds, Sharing::InPlace) || rules.inPlace.steps[step].out == Transfer::Slot);
   };
   const bool stages = state.stagedTiles != never;
   uint32_t sent = 0, readers = 0;

@@ -27,13 +27,6 @@ namespace gc3::host {
 /// fetch a message from its rank's memory. Staging: there is no space yet for the copies of its tile.
 enum class Blocked : uint8_t { No, Staging, Wait, Message, Slot, Reader, Finished };
 
-/// What a process must know of a rank of another process to read and write its buffers. Addresses are those of the
-/// other process.
-struct RemoteRank {
-  RankMemory memory;
-  std::byte *scratch = nullptr;
-};
-
 struct alignas(cacheLine) ThreadBlockState {
   const bundle::fbs::Instruction *instructions = nullptr;
   uint32_t instructionCount = 0;
@@ -73,13 +66,14 @@ public:
   void start(uint32_t rank, const RankMemory &memory, core::Recording *recording = nullptr);
   /// Lets messages skip their slots until the next start(). All ranks must have started, and all must allow `sharing`.
   void shareMemory(uint32_t rank, Sharing sharing) {
+    const Rules &rules = rulesFor(sharing);
     ranks[rank].shared = true;
-    ranks[rank].allowed = (sharing & Sharing::AsWritten) != Sharing::None ? &asWritten : &inPlace;
+    ranks[rank].allowed = hasAny(sharing, Sharing::AsWritten) ? &rules.asWritten : &rules.inPlace;
   }
 
   /// Notes where a rank of another process has its buffers, until the next call. No rank of this process may be
-  /// running.
-  void meet(uint32_t rank, const RemoteRank &remote, Sharing sharing);
+  /// running. The buffers' addresses are those of process `process`; 0: those of this process.
+  void meet(uint32_t rank, const RankMemory &memory, int process, Sharing sharing);
   /// Returns the address of the scratch buffers of a rank of this process.
   std::byte *scratchOf(uint32_t rank) const { return ranks[rank].scratch; }
   /// Returns whether the system has refused an access to another process. The step has not been made.
@@ -103,7 +97,10 @@ public:
   std::span<ThreadBlockState> threadBlocks() { return blocks; }
   /// Returns the bytes of the arrays that have an element for each step of the program.
   size_t memoryBytes() const {
-    return (asWritten.own.size() + inPlace.own.size()) * sizeof(core::Transfers::StepTransfer);
+    size_t steps = 0;
+    for (const Rules *rules : {&plain, &mapped})
+      steps += rules->asWritten.own.size() + rules->inPlace.own.size();
+    return steps * sizeof(core::Transfers::StepTransfer);
   }
 
   /// Describes which thread block waits for which, if none can step. Lists the cycle first, then other thread blocks,
@@ -136,6 +133,9 @@ private:
     std::span<const core::Transfers::StepTransfer> steps;
     std::vector<core::Transfers::StepTransfer> own; ///< copy of Transfers::steps() with fewer messages that skip slots
     std::vector<bool> isFetchedFrom; ///< indexed by thread block: its peer fetches messages that it sends
+  };
+  struct Rules {
+    Allowed asWritten, inPlace;
   };
   // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): fields that other threads read have their own lines
   struct alignas(linePair) RankState {
@@ -181,7 +181,10 @@ private:
     const RankState &rank = ranks[block.rank];
     return rank.shared && rank.allowed->isFetchedFrom[static_cast<size_t>(&block - blocks.data())];
   }
-  void allow(const core::Transfers &transfers, Allowed &allowed) const;
+  void allow(const core::Transfers &transfers, bool isMapped, Allowed &allowed) const;
+  const Rules &rulesFor(Sharing sharing) const {
+    return hasAny(sharing, Sharing::Mapped) && !processes.empty() ? mapped : plain;
+  }
   uint64_t messageBytes(const bundle::fbs::Instruction &inst) const;
   bool betterSentAhead(const core::Transfers::StepTransfer &step, const bundle::fbs::Instruction &inst) const;
   bool betterThroughSharedSlot(uint32_t sender, uint32_t receiver) const;
@@ -215,7 +218,7 @@ private:
   std::atomic<bool> accessFailed{false};
   std::vector<ThreadBlockState> blocks;
   std::span<Fifo> fifos; ///< by connection
-  Allowed asWritten, inPlace;
+  Rules plain, mapped;   ///< `mapped` is empty if all ranks are in this process
   std::unique_ptr<RankState[]> ranks;
   std::vector<OperandLine> operandLines;
   std::vector<PendingLine> activeLines;

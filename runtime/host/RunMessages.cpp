@@ -12,8 +12,9 @@ using namespace core;
 
 /// Sets `allowed` to the messages that skip their slots. Source and destination of such a message must have slots of
 /// equal lengths, because no step truncates the message. Messages that are better sent ahead use slots. Each message is
-/// decided independently: using a slot for one message never prevents another message from skipping its slot.
-void Run::allow(const Transfers &transfers, Allowed &allowed) const {
+/// decided independently: using a slot for one message never prevents another message from skipping its slot. If
+/// `isMapped` is true, this process can access the buffers of all ranks.
+void Run::allow(const Transfers &transfers, bool isMapped, Allowed &allowed) const {
   const bool shortSlots = layout.count % slotsPerBlock(prog.info()) != 0;
   allowed.steps = transfers.steps();
   allowed.isFetchedFrom.assign(blocks.size(), false);
@@ -31,7 +32,7 @@ void Run::allow(const Transfers &transfers, Allowed &allowed) const {
       leading &= static_cast<Opcode>(inst.opcode()) == Opcode::Send && inst.wait_count() == 0;
       if (step.out != Transfer::Slot &&
           ((leading && betterSentAhead(step, inst)) || (shortSlots && !sameLengths(at, step.receiver)) ||
-           betterThroughSharedSlot(at, step.receiver)))
+           (!isMapped && betterThroughSharedSlot(at, step.receiver))))
         step.out = own[step.receiver].in = Transfer::Slot;
       if (step.out == Transfer::Fetch)
         allowed.isFetchedFrom[tb] = true;

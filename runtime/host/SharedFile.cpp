@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 
@@ -72,6 +73,12 @@ Result<SharedPart> SharedFile::take(size_t bytes) {
   const uint64_t offset = std::exchange(next, next + whole);
   if (whole == 0)
     return part;
+  rlimit files{};
+  ::getrlimit(RLIMIT_FSIZE, &files);
+  if (offset + whole > files.rlim_cur) { // else the system would end this process by a signal
+    errno = EFBIG;
+    return refuse();
+  }
   // Extends the file, unless another process has done so before: this never makes it shorter.
   if (::fallocate(*file, 0, static_cast<off_t>(offset + whole - page), static_cast<off_t>(page)) != 0)
     return refuse();

@@ -54,7 +54,7 @@ Outcome Staging::plan(const LoadedProgram &newProgram, const Layout &newLayout, 
   type = static_cast<ElementType>(request.type);
   if (Outcome outcome = placing.plan(newProgram, newLayout, request); !outcome.ok())
     return outcome;
-  scaling = Scaling(newProgram, request);
+  scaling = core::Scaling(newProgram, request);
   plans.resize(program->ranks());
   privateOffset.resize(program->ranks());
   for (uint32_t r = 0; r < program->ranks(); ++r) {
@@ -69,10 +69,9 @@ Outcome Staging::plan(const LoadedProgram &newProgram, const Layout &newLayout, 
   return {};
 }
 
-Outcome Staging::reserve() {
-  if (!staging.reserve(privateBytes))
-    return {gc3SystemError, "no memory for " + std::to_string(privateBytes) + " bytes of private copies"};
-  return {};
+Outcome Staging::reserve(const Site &site) {
+  const Outcome outcome = staging.reserve(site, privateBytes);
+  return outcome.ok() ? outcome : Outcome{outcome.code, "private copies: " + outcome.text};
 }
 
 Staging::RankPlan Staging::planRank(uint32_t rank, Placement placement) const {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/Placement.h"
-#include "host/Memory.h"
+#include "host/SiteMemory.h"
 
 #include <array>
 #include <vector>
@@ -29,15 +29,24 @@ struct RankMemory {
 };
 
 /// The kinds of placement for which messages may skip their slots, given one rank's buffers. A call can use the kinds
-/// that all ranks have in common.
+/// that all ranks have in common. `Mapped` is added if messages between processes skip their slots as between threads,
+/// because all buffers are in arenas (host/BufferArena.h).
 enum class Sharing : uint8_t {
   None = 0,      ///< none, because copies must be made first
   AsWritten = 1, ///< as LoadedProgram::asWritten allows
   InPlace = 2,   ///< as LoadedProgram::inPlace allows
-  Either = 3
+  Either = 3,
+  Mapped = 4
 };
 constexpr Sharing operator&(Sharing a, Sharing b) {
   return static_cast<Sharing>(static_cast<uint8_t>(a) & static_cast<uint8_t>(b));
+}
+constexpr Sharing operator|(Sharing a, Sharing b) {
+  return static_cast<Sharing>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
+}
+/// Returns whether `kinds` has one of the kinds `wanted`.
+constexpr bool hasAny(Sharing kinds, Sharing wanted) {
+  return (kinds & wanted) != Sharing::None;
 }
 
 class Staging {
@@ -53,9 +62,11 @@ public:
     return planOf(rank, placement).privateBytes != 0;
   }
   /// Allocates the private copies. Returns gc3SystemError if there is no memory.
-  core::Outcome reserve();
+  core::Outcome reserve(const Site &site);
   bool reserved() const { return staging.size() >= privateBytes; }
   size_t bytes() const { return staging.size(); }
+  /// Releases the private copies that processes share.
+  void discard() { staging.discard(); }
 
   /// Returns the buffers on which the run works.
   RankMemory memory(uint32_t rank, core::Placement placement, const core::Request &request) const;
@@ -96,7 +107,7 @@ private:
   std::vector<std::array<RankPlan, core::placementCount>> plans;
   std::vector<size_t> privateOffset; ///< indexed by rank
   size_t privateBytes = 0;
-  Memory staging;
+  SiteMemory staging;
 };
 
 } // namespace gc3::host

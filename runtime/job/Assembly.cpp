@@ -82,7 +82,7 @@ core::Result<std::unique_ptr<Listener>> Listener::open(const Launch &launch) {
   });
 }
 
-Assembly::Assembly(const Member &member) : member(member), board(member.ranks), known(member.ranks, member.identity) {}
+Assembly::Assembly(const Member &member) : board(member.ranks), known(member.ranks, member.identity), member(member) {}
 
 Assembly::~Assembly() = default;
 

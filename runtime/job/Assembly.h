@@ -129,10 +129,10 @@ private:
   struct Parts;
   explicit Assembly(const Member &member);
 
-  const Member member;
   LossBoard board;
-  std::vector<Identity> known;
   std::unique_ptr<Parts> parts; ///< null: one rank
+  std::vector<Identity> known;
+  const Member member;
 };
 
 template <typename T>

@@ -2,8 +2,9 @@
 // Holds copies of all ranks' host buffers on a GPU.
 #pragma once
 
+#include "Buffer.h"
+
 #include "cuda/Resources.h"
-#include "host/Memory.h"
 
 #include <memory>
 #include <string>
@@ -15,7 +16,7 @@ class Gpu {
 public:
   /// `inputs` and `outputs` are host buffers, indexed by rank. They must outlive this object. prepare() allocates
   /// buffers of the same sizes on the GPU.
-  Gpu(const cuda::Cuda &cuda, std::vector<host::Memory> &inputs, std::vector<host::Memory> &outputs)
+  Gpu(const cuda::Cuda &cuda, std::vector<Buffer> &inputs, std::vector<Buffer> &outputs)
       : cuda(cuda), inputs(inputs), outputs(outputs) {}
 
   /// Allocates the stream and the buffers. Like the next functions, returns an error message or an empty string.
@@ -33,7 +34,7 @@ private:
   std::string copyAll(bool toGpu);
 
   const cuda::Cuda &cuda;
-  std::vector<host::Memory> &inputs, &outputs;
+  std::vector<Buffer> &inputs, &outputs;
   cuda::OwnStream ownStream;
   std::vector<cuda::DeviceMemory> memory[2]; ///< [0]: inputs, [1]: outputs
 };

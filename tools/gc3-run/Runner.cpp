@@ -278,9 +278,11 @@ static bool isNamed(const std::string &message, const std::string &program) {
 std::string Runner::makeBuffers(const Shape &shape, size_t elementSize) {
   inputs.resize(own.size());
   outputs.resize(own.size());
+  const bool areShared = job.processes() > 1 && !gpu;
   for (uint32_t i = 0; i < own.size(); ++i) {
     const uint64_t input = shape.input[own.first + i], output = shape.output[own.first + i];
-    if (!inputs[i].reserve(input * elementSize + 1) || !outputs[i].reserve(std::max(input, output) * elementSize + 1))
+    if (!inputs[i].reserve(input * elementSize + 1, areShared) ||
+        !outputs[i].reserve(std::max(input, output) * elementSize + 1, areShared))
       return "no memory for buffers of " + std::to_string(shape.largest * elementSize) + " bytes on " +
              std::to_string(own.size()) + " ranks";
   }

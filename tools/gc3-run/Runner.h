@@ -2,6 +2,7 @@
 // Runs rows: makes data, checks, measures. A Runner belongs to one bundle, and makes the calls of this process's ranks.
 #pragma once
 
+#include "Buffer.h"
 #include "Gpu.h"
 #include "Inputs.h"
 #include "Job.h"
@@ -12,7 +13,6 @@
 #include "Row.h"
 
 #include "bundle/BundleFile.h"
-#include "host/Memory.h"
 #include "trace/TraceFile.h"
 
 #include <functional>
@@ -141,7 +141,7 @@ private:
   bool areTraced = false;       ///< true if the calls of `comms` are traced
   bool leavesTraceOut = false;  ///< true if some size was not traced although a trace was requested
   std::map<int, std::unique_ptr<Postcondition>> postconditions;
-  std::vector<host::Memory> inputs, outputs;
+  std::vector<Buffer> inputs, outputs;
   std::unique_ptr<LossWatch> losses;
   std::unique_ptr<NcclRank> nccl; ///< null without --backend nccl
   std::unique_ptr<Gpu> gpu;       ///< null: calls are made on the host

@@ -5,6 +5,7 @@
 
 #include "gc3.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <functional>
@@ -154,6 +155,23 @@ TEST(Processes, ComputeSums) {
       for (const size_t count : {1, 1000, 300000})
         expectSums(self, count, 5);
     });
+}
+
+TEST(Processes, MapEachOthersBuffers) {
+  static constexpr size_t count = 300000;
+  runAll({{ringAllReduce(3, true)}, 3, 1}, [](Member &self) {
+    void *buffers[2] = {};
+    for (void *&buffer : buffers)
+      ASSERT_EQ(gc3HostMemAlloc(&buffer, count * sizeof(float)), gc3Success) << gc3GetLastError(nullptr);
+    auto *send = static_cast<float *>(buffers[0]), *recv = static_cast<float *>(buffers[1]);
+    for (int round = 0; round < 5; ++round) {
+      std::fill_n(send, count, static_cast<float>(self.rank + round));
+      ASSERT_EQ(gc3AllReduce(send, recv, count, gc3Float32, gc3Sum, self.comm, nullptr), gc3Success) << textOf(self);
+      EXPECT_EQ(std::count(recv, recv + count, static_cast<float>(3 + 3 * round)), ssize_t{count});
+    }
+    for (void *buffer : buffers)
+      EXPECT_EQ(gc3HostMemFree(buffer), gc3Success);
+  });
 }
 
 TEST(Processes, HaveSeveralCommunicators) {

@@ -6,8 +6,10 @@
 #include "api/HostInfo.h"
 
 #include <atomic>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
+#include <memory_resource>
 #include <thread>
 #include <unistd.h>
 
@@ -100,12 +102,34 @@ float inputOf(uint32_t rank, uint64_t element, uint64_t round) {
   return static_cast<float>((rank + 1) * (element % 7 + 1) + round);
 }
 
+/// Allocates in the arena of this process.
+class ArenaResource final : public std::pmr::memory_resource {
+  void *do_allocate(size_t bytes, size_t) override {
+    const core::Result<void *> made = host::arena::allocate(bytes);
+    EXPECT_TRUE(made.ok()) << made.outcome().text;
+    return *made;
+  }
+  void do_deallocate(void *buffer, size_t, size_t) override { EXPECT_TRUE(host::arena::release(buffer).ok()); }
+  bool do_is_equal(const memory_resource &other) const noexcept override { return this == &other; }
+};
+
+/// How messages between sites reach the buffers of ranks.
+enum class Kind { ThroughSlots, ThroughTheSystem, Mapped };
+
+std::pmr::memory_resource *memoryFor(Kind kind) {
+  static ArenaResource arena;
+  return kind == Kind::Mapped ? &arena : std::pmr::new_delete_resource();
+}
+
+using Floats = std::pmr::vector<float>;
+
 /// Makes `rounds` calls of AllReduce on a rank. Returns the first error; wrong sums are failures of the test.
-Outcome sums(api::Backend &backend, uint32_t rank, uint64_t count, uint64_t rounds, bool isInPlace = false) {
+Outcome sums(api::Backend &backend, uint32_t rank, uint64_t count, uint64_t rounds, bool isInPlace = false,
+             Kind kind = Kind::ThroughSlots) {
   const uint32_t ranks = backend.ranks();
-  std::vector<float> send(count), recv(count);
+  Floats send(count, memoryFor(kind)), recv(count, memoryFor(kind));
   for (uint64_t round = 0; round < rounds; ++round) {
-    std::vector<float> &input = isInPlace ? recv : send;
+    Floats &input = isInPlace ? recv : send;
     for (uint64_t i = 0; i < count; ++i)
       input[i] = inputOf(rank, i, round);
     if (Outcome outcome = call(backend, rank, allReduce(input.data(), recv.data(), count)); !outcome.ok())
@@ -131,17 +155,25 @@ void expectAll(const std::vector<Outcome> &outcomes, gc3Result_t code, const std
 
 } // namespace
 
-class SitesWith : public testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(Buffers, SitesWith, testing::Bool(),
-                         [](const auto &kind) { return kind.param ? "Shared" : "Private"; });
+class SitesWith : public testing::TestWithParam<Kind> {
+protected:
+  const bool sharesBuffers = GetParam() != Kind::ThroughSlots;
+};
+INSTANTIATE_TEST_SUITE_P(Messages, SitesWith, testing::Values(Kind::ThroughSlots, Kind::ThroughTheSystem, Kind::Mapped),
+                         [](const auto &kind) {
+                           return kind.param == Kind::ThroughSlots       ? "ThroughSlots"
+                                  : kind.param == Kind::ThroughTheSystem ? "ThroughTheSystem"
+                                                                         : "Mapped";
+                         });
 
 TEST_P(SitesWith, ComputeSums) {
   for (const uint32_t ranksPerSite : {1u, 2u, 4u}) {
-    Sites sites({ringAllReduce(4, ranksPerSite != 2)}, 4, ranksPerSite, {}, GetParam());
+    Sites sites({ringAllReduce(4, ranksPerSite != 2)}, 4, ranksPerSite, {}, sharesBuffers);
     for (const uint64_t count : {1u, 5u, 1000u, 100000u})
       for (const bool isInPlace : {false, true})
-        expectAll(sites.threads(
-                      [&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, count, 5, isInPlace); }),
+        expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) {
+          return sums(backend, rank, count, 5, isInPlace, GetParam());
+        }),
                   gc3Success);
   }
 }
@@ -150,9 +182,9 @@ TEST_P(SitesWith, RunEveryKindOfProgram) {
   constexpr uint32_t ranks = 3, count = 50000;
   Sites sites({plainRingAllReduce(ranks), allToAll(ranks, 2), allGather(ranks, true), reduceScatter(ranks, true),
                broadcast(ranks, 1)},
-              ranks, 1, {}, GetParam());
+              ranks, 1, {}, sharesBuffers);
   const auto callAll = [&](uint32_t rank, api::Backend &backend) -> Outcome {
-    std::vector<float> send(ranks * count), recv(ranks * count);
+    Floats send(ranks * count, memoryFor(GetParam())), recv(ranks * count, memoryFor(GetParam()));
     for (uint64_t i = 0; i < send.size(); ++i)
       send[i] = inputOf(rank, i, 0);
     const auto run = [&](const char *name, int root) {
@@ -176,7 +208,7 @@ TEST_P(SitesWith, RunEveryKindOfProgram) {
       return outcome;
     for (uint64_t i = 0; i < count; ++i)
       EXPECT_EQ(recv[i], inputOf(1, i, 0));
-    return sums(backend, rank, count, 2);
+    return sums(backend, rank, count, 2, false, GetParam());
   };
   for (int round = 0; round < 3; ++round) // messages of the first calls use slots
     expectAll(sites.threads(callAll), gc3Success);
@@ -185,7 +217,7 @@ TEST_P(SitesWith, RunEveryKindOfProgram) {
 // A process that is stopped while it decides on a timeout would otherwise stop the others forever.
 TEST(Sites, DoNotWaitForeverForADecision) {
   api::HostBackendOptions options;
-  options.timeoutMs = 100;
+  options.timeoutMs = 250;
   Sites sites({ringAllReduce(2, false)}, 2, 1, options);
   core::Result<host::SharedFile> file = host::SharedFile::open(::getpid(), sites.memory[0].descriptor());
   ASSERT_TRUE(file.ok());
@@ -193,7 +225,38 @@ TEST(Sites, DoNotWaitForeverForADecision) {
   ASSERT_TRUE(first.ok());
   api::Board(first->data(), 2).timeoutState().store(api::TimeoutState::Deciding);
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 5, 1); }), gc3Timeout,
-            "a process that decides on a timeout has not continued within 100 ms; is it stopped?");
+            "a process that decides on a timeout has not continued within 250 ms; is it stopped?");
+}
+
+namespace {
+/// Returns how often this process has mapped the memory of an arena.
+int arenaMappings() {
+  std::ifstream maps("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(maps, line);)
+    count += line.find("memfd:gc3 buffers") != line.npos;
+  return count;
+}
+} // namespace
+
+TEST(Sites, MapArenasIfAllBuffersAreThere) {
+  Sites sites({ringAllReduce(2, false)}, 2, 1, {}, true);
+  const auto callAll = [&](Kind kind0, Kind kind1) {
+    expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) {
+      return sums(backend, rank, 100000, 3, false, rank == 0 ? kind0 : kind1);
+    }),
+              gc3Success);
+  };
+  callAll(Kind::ThroughTheSystem, Kind::ThroughTheSystem);
+  Floats first(1, memoryFor(Kind::Mapped)); // the arena exists
+  const int own = arenaMappings();
+  callAll(Kind::ThroughTheSystem, Kind::ThroughTheSystem);
+  EXPECT_EQ(arenaMappings(), own);
+  callAll(Kind::Mapped, Kind::ThroughTheSystem);
+  EXPECT_EQ(arenaMappings(), own + 1); // rank 1's process accesses the buffers of rank 0
+  callAll(Kind::Mapped, Kind::Mapped);
+  callAll(Kind::ThroughTheSystem, Kind::Mapped);
+  EXPECT_EQ(arenaMappings(), own + 2);
 }
 
 // The table keeps 64 prepared calls. A rank that is late may still be in an earlier call when others drop calls.
@@ -258,7 +321,7 @@ TEST(Sites, RejectLongNames) {
 
 TEST(Sites, TimeOutWithoutARank) {
   api::HostBackendOptions options;
-  options.timeoutMs = 20;
+  options.timeoutMs = 250;
   Sites sites({ringAllReduce(3, false)}, 3, 1, options);
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }),
             gc3Success);
@@ -266,7 +329,7 @@ TEST(Sites, TimeOutWithoutARank) {
       sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 1); }, 1);
   outcomes.erase(outcomes.begin());
   expectAll(outcomes, gc3Timeout,
-            "after 20 ms, 2 of 3 ranks wait in a call that these ranks have not made: 0 (whose process is 100)");
+            "after 250 ms, 2 of 3 ranks wait in a call that these ranks have not made: 0 (whose process is 100)");
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 1); }), gc3Timeout,
             "an earlier call timed out; destroy the communicators and create new ones");
 }
@@ -315,20 +378,20 @@ TEST(Sites, NoticeALossInACall) {
 
 TEST(Sites, TimeOutInACall) {
   api::HostBackendOptions options;
-  options.timeoutMs = 20;
+  options.timeoutMs = 250;
   Sites sites({ringAllReduce(2, false)}, 2, 1, options);
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 10, 2); }),
             gc3Success);
   const std::vector<Outcome> outcomes = runWithoutRank1(sites);
   EXPECT_EQ(outcomes[0].code, gc3Timeout);
-  EXPECT_EQ(outcomes[0].text, "no rank has moved a message for 20 ms" + waitingText);
+  EXPECT_EQ(outcomes[0].text, "no rank has moved a message for 250 ms" + waitingText);
   EXPECT_EQ(sites.neighbours->reported.text, outcomes[0].text);
 }
 
 /// Rank 1 has announced a call and does not run it, so it is in a call. Rank 0 is in the next one.
 TEST(Sites, TimeOutWithoutAStoppedRank) {
   api::HostBackendOptions options;
-  options.timeoutMs = 20;
+  options.timeoutMs = 250;
   Sites sites({broadcast(2, 0)}, 2, 1, options);
   const auto request = [](std::vector<float> &data) {
     return core::Request{core::CallKind::Standard, "broadcast", data.data(), data.data(), 10, gc3Float32, gc3Sum, 0};
@@ -345,7 +408,7 @@ TEST(Sites, TimeOutWithoutAStoppedRank) {
   const Outcome outcome = call(*sites.backends[0], 0, request(data));
   EXPECT_EQ(outcome.code, gc3Timeout);
   EXPECT_EQ(outcome.text,
-            "after 20 ms, 1 of 2 ranks wait in a call that these ranks have not made: 1 (whose process is 101)");
+            "after 250 ms, 1 of 2 ranks wait in a call that these ranks have not made: 1 (whose process is 101)");
   EXPECT_EQ(sites.neighbours->reported.text, outcome.text);
 }
 
