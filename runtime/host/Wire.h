@@ -33,7 +33,7 @@ public:
   virtual Bytes address() const = 0;
   /// Begins a connection to a process of another host. progress() completes it.
   virtual core::Outcome connect(uint32_t process, Bytes address) = 0;
-  /// Sends a header and a copy of `data` to a connected process. After its loss, this has no effect.
+  /// Sends a header and a copy of `data` to a process. If there is no connection, this has no effect.
   virtual void send(uint32_t process, const WireHeader &header, Bytes data) = 0;
   /// Like send(), without a copy: `data` must not change until `completed` has been incremented, which can be at once.
   /// `completed` must live until then, or until close().

@@ -195,6 +195,8 @@ void UcxWire::post(uint32_t process, Pending *pending, Bytes data) {
   pending->peer = &peers[process];
   pending->data = {const_cast<std::byte *>(data.data()), data.size()};
   ++pending->peer->sent;
+  if (!pending->peer->endpoint)
+    return finish(pending); // there is no connection, because connect() has failed
   ucp_request_param_t param{};
   param.op_attr_mask =
       UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_DATATYPE;
