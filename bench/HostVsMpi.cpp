@@ -35,9 +35,9 @@ struct Shared {
 
 class Bench {
 public:
-  Bench(Shared *sharedMemory, const char *bundlePath) : shared(sharedMemory) {
+  Bench(Shared *sharedMemory, const char *bundlePath, bool isShared) : shared(sharedMemory) {
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
-    own = allocate(getenv("SHARED") != nullptr);
+    own = allocate(isShared);
     checkGc3(gc3BundleLoad(&bundle, bundlePath), nullptr);
     gc3UniqueId_t id{};
     if (process == 0)
@@ -123,7 +123,7 @@ private:
   static constexpr int kindCount = 4; ///< threads of gc3, processes of gc3, MPI, the bound
 
   static void printPoint(const Point &point) {
-    std::printf("%-9s %-12s %10zu  ", nameOf(point.collective), point.inPlace ? "in place" : "out of place",
+    std::printf("%-13s %-12s %10zu  ", nameOf(point.collective), point.inPlace ? "in place" : "out of place",
                 point.bytes);
   }
 
@@ -144,8 +144,9 @@ private:
     case Shared::TimeGc3: return sample(calls, [&] { callOurs(point, process, own, ownComm); });
     case Shared::TimeMpi: return sample(calls, [&] { callTheirs(point, own); });
     case Shared::CheckGc3:
-      return checkBoth(point, "gc3 between processes", [&] { callOurs(point, process, own, ownComm); });
-    case Shared::CheckMpi: return checkBoth(point, "MPI", [&] { callTheirs(point, own); });
+      return checkBoth(point, "gc3 between processes", outputOf(point, process, own),
+                       [&] { callOurs(point, process, own, ownComm); });
+    case Shared::CheckMpi: return checkBoth(point, "MPI", own.recv, [&] { callTheirs(point, own); });
     case Shared::Quit: break;
     }
     return 0;
@@ -175,18 +176,19 @@ private:
       fill(point, rank, ours[rank]);
       barrier.wait();
       callOurs(point, rank, ours[rank], comms[rank]);
-      check(point, rank, ours[rank], "gc3");
+      check(point, rank, outputOf(point, rank, ours[rank]), "gc3");
       barrier.wait();
       std::fill(ours[rank].recv, ours[rank].recv + point.elements(), 0.0f); // keeps the sums finite
       std::fill(ours[rank].send, ours[rank].send + point.elements(), 0.0f);
     });
   }
   template <typename Call>
-  double checkBoth(const Point &point, const char *who, Call call) {
+  double checkBoth(const Point &point, const char *who, const float *output, Call call) {
     for (int i = 0; i < 2; ++i) { // gc3's second call moves messages without slots
       fill(point, process, own);
+      MPI_Barrier(MPI_COMM_WORLD);
       call();
-      check(point, process, own, who);
+      check(point, process, output, who);
     }
     std::fill(own.recv, own.recv + point.elements(), 0.0f);
     std::fill(own.send, own.send + point.elements(), 0.0f);
@@ -206,16 +208,8 @@ private:
 
 } // namespace
 
-/// Returns the collective of this name, or all if `name` is null.
-static std::vector<Collective> collectivesNamed(const char *name) {
-  std::vector<Collective> named;
-  for (Collective collective : {Collective::AllReduce, Collective::AllGather, Collective::AllToAll})
-    if (!name || std::string(name) == nameOf(collective))
-      named.push_back(collective);
-  return named;
-}
-
-/// Usage: host_vs_mpi BUNDLE SAMPLES SMALLEST LARGEST [COLLECTIVE]. Sizes are in bytes.
+/// Usage: host_vs_mpi BUNDLE SAMPLES SMALLEST LARGEST [COLLECTIVE]. Sizes are in bytes. The buffers of both processes,
+/// for gc3 and MPI, are of gc3HostMemAlloc, or of malloc if BUFFERS=ordinary is in the environment.
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   int process = 0, processes = 0;
@@ -225,7 +219,8 @@ int main(int argc, char **argv) {
     fail("two processes, and BUNDLE SAMPLES SMALLEST LARGEST [COLLECTIVE]");
   const std::vector<Collective> collectives = collectivesNamed(argc > 5 ? argv[5] : nullptr);
   if (collectives.empty())
-    fail(std::string("no collective '") + argv[5] + "'; there are allreduce, allgather and alltoall");
+    fail(std::string("no collective '") + argv[5] +
+         "'; there are allreduce, allgather, alltoall, reducescatter and broadcast");
   pin(process);
   MPI_Win window;
   void *memory = nullptr;
@@ -237,17 +232,18 @@ int main(int argc, char **argv) {
   if (process == 0 && sem_init(&shared->wake, 1, 0) != 0)
     fail("sem_init");
   MPI_Barrier(MPI_COMM_WORLD);
-  Bench bench(shared, argv[1]);
+  const char *const buffers = std::getenv("BUFFERS");
+  Bench bench(shared, argv[1], !buffers || std::string(buffers) != "ordinary");
   if (process == 1) {
     bench.serve();
   } else {
-    std::printf(
-        "collective placement         bytes  processors  n  threads, us procs., us    MPI, us  MPI/thr MPI/pr  pr/thr"
-        "   bound, us  bound/thr\n");
+    std::printf("collective    placement         bytes  processors  n  threads, us procs., us    MPI, us  MPI/thr "
+                "MPI/pr  pr/thr"
+                "   bound, us  bound/thr\n");
     auto smallest = static_cast<size_t>(std::atoll(argv[3])), largest = static_cast<size_t>(std::atoll(argv[4]));
     for (Collective collective : collectives)
       for (bool inPlace : {false, true})
-        for (size_t bytes = smallest; bytes <= std::min(largest, mostBytes); bytes *= 2)
+        for (size_t bytes = smallest; exists(collective, inPlace) && bytes <= std::min(largest, mostBytes); bytes *= 2)
           bench.measure({collective, inPlace, bytes}, std::atoi(argv[2]));
     bench.quit();
   }

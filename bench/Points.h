@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace bench {
 
@@ -26,12 +27,19 @@ constexpr size_t mostBytes = 256u << 20;
   std::abort();
 }
 
-enum class Collective { AllReduce, AllGather, AllToAll };
+enum class Collective { AllReduce, AllGather, AllToAll, ReduceScatter, Broadcast };
+constexpr Collective allCollectives[] = {Collective::AllReduce, Collective::AllGather, Collective::AllToAll,
+                                         Collective::ReduceScatter, Collective::Broadcast};
+
+/// Broadcast has rank 0 as its root.
 struct Point {
   Collective collective;
   bool inPlace;
   size_t bytes; ///< bytes of the larger of a rank's buffers
+  int ranks = 2;
   size_t elements() const { return bytes / sizeof(float); }
+  /// Returns the elements that a rank has for one rank.
+  size_t block() const { return elements() / static_cast<size_t>(ranks); }
 };
 
 inline const char *nameOf(Collective collective) {
@@ -39,8 +47,24 @@ inline const char *nameOf(Collective collective) {
   case Collective::AllReduce: return "allreduce";
   case Collective::AllGather: return "allgather";
   case Collective::AllToAll: return "alltoall";
+  case Collective::ReduceScatter: return "reducescatter";
+  case Collective::Broadcast: return "broadcast";
   }
   return "";
+}
+
+/// Returns the collective of this name, or all if `name` is null. Returns none if there is no such collective.
+inline std::vector<Collective> collectivesNamed(const char *name) {
+  std::vector<Collective> named;
+  for (Collective collective : allCollectives)
+    if (!name || std::string(name) == nameOf(collective))
+      named.push_back(collective);
+  return named;
+}
+
+/// Returns whether a library has calls with this placement: MPI's broadcast has only one buffer.
+inline bool exists(Collective collective, bool inPlace) {
+  return collective != Collective::Broadcast || inPlace;
 }
 
 struct Buffers {
@@ -52,78 +76,100 @@ inline void checkGc3(gc3Result_t result, gc3Comm_t comm) {
     fail(gc3GetLastError(comm));
 }
 
-/// Memory that gc3HostMemAlloc returns if `isShared` is true, else ordinary memory.
-inline Buffers allocate(bool isShared) {
+/// Memory of gc3HostMemAlloc if `isShared` is true, else of malloc.
+inline Buffers allocate(bool isShared, size_t bytes = mostBytes) {
   auto sample = [=] {
     void *memory = nullptr;
     if (isShared)
-      checkGc3(gc3HostMemAlloc(&memory, mostBytes), nullptr);
+      checkGc3(gc3HostMemAlloc(&memory, bytes), nullptr);
     else
-      memory = std::aligned_alloc(4096, mostBytes);
+      memory = std::aligned_alloc(4096, bytes);
     if (!memory)
       fail("no memory");
-    std::memset(memory, 0, mostBytes);
+    std::memset(memory, 0, bytes);
     return static_cast<float *>(memory);
   };
   return {sample(), sample()};
 }
 
-inline void callOurs(const Point &p, int rank, const Buffers &b, gc3Comm_t comm) {
-  size_t n = p.elements();
-  switch (p.collective) {
-  case Collective::AllReduce:
-    return checkGc3(gc3AllReduce(p.inPlace ? b.recv : b.send, b.recv, n, gc3Float32, gc3Sum, comm, nullptr), comm);
-  case Collective::AllGather:
-    return checkGc3(gc3AllGather(p.inPlace ? b.recv + static_cast<size_t>(rank) * n / 2 : b.send, b.recv, n / 2,
-                                 gc3Float32, comm, nullptr),
-                    comm);
-  case Collective::AllToAll:
-    return checkGc3(gc3AllToAll(p.inPlace ? b.recv : b.send, b.recv, n / 2, gc3Float32, comm, nullptr), comm);
-  }
+/// Returns where gc3 has a rank's input, or its output.
+inline float *inputOf(const Point &p, int rank, const Buffers &b) {
+  if (!p.inPlace)
+    return b.send;
+  return p.collective == Collective::AllGather ? b.recv + static_cast<size_t>(rank) * p.block() : b.recv;
+}
+inline float *outputOf(const Point &p, int rank, const Buffers &b) {
+  const bool isBlock = p.inPlace && p.collective == Collective::ReduceScatter;
+  return isBlock ? b.recv + static_cast<size_t>(rank) * p.block() : b.recv;
 }
 
-inline void callTheirs(const Point &p, const Buffers &b) {
-  int n = static_cast<int>(p.elements());
-  const void *send = p.inPlace ? MPI_IN_PLACE : static_cast<const void *>(b.send);
+inline gc3Result_t startOurs(const Point &p, int rank, const Buffers &b, gc3Comm_t comm) {
+  const float *send = inputOf(p, rank, b);
+  float *recv = outputOf(p, rank, b);
   switch (p.collective) {
-  case Collective::AllReduce: MPI_Allreduce(send, b.recv, n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); return;
-  case Collective::AllGather: MPI_Allgather(send, n / 2, MPI_FLOAT, b.recv, n / 2, MPI_FLOAT, MPI_COMM_WORLD); return;
-  case Collective::AllToAll: MPI_Alltoall(send, n / 2, MPI_FLOAT, b.recv, n / 2, MPI_FLOAT, MPI_COMM_WORLD); return;
+  case Collective::AllReduce: return gc3AllReduce(send, recv, p.elements(), gc3Float32, gc3Sum, comm, nullptr);
+  case Collective::AllGather: return gc3AllGather(send, recv, p.block(), gc3Float32, comm, nullptr);
+  case Collective::AllToAll: return gc3AllToAll(send, recv, p.block(), gc3Float32, comm, nullptr);
+  case Collective::ReduceScatter: return gc3ReduceScatter(send, recv, p.block(), gc3Float32, gc3Sum, comm, nullptr);
+  case Collective::Broadcast: return gc3Broadcast(send, recv, p.elements(), gc3Float32, 0, comm, nullptr);
+  }
+  return gc3InternalError;
+}
+inline void callOurs(const Point &p, int rank, const Buffers &b, gc3Comm_t comm) {
+  checkGc3(startOurs(p, rank, b, comm), comm);
+}
+
+/// MPI's reduce-scatter in place has its output at the beginning of the input.
+inline void callTheirs(const Point &p, const Buffers &b) {
+  const int n = static_cast<int>(p.elements()), block = static_cast<int>(p.block());
+  const void *send = p.inPlace ? MPI_IN_PLACE : static_cast<const void *>(b.send);
+  const MPI_Comm world = MPI_COMM_WORLD;
+  switch (p.collective) {
+  case Collective::AllReduce: MPI_Allreduce(send, b.recv, n, MPI_FLOAT, MPI_SUM, world); return;
+  case Collective::AllGather: MPI_Allgather(send, block, MPI_FLOAT, b.recv, block, MPI_FLOAT, world); return;
+  case Collective::AllToAll: MPI_Alltoall(send, block, MPI_FLOAT, b.recv, block, MPI_FLOAT, world); return;
+  case Collective::ReduceScatter: MPI_Reduce_scatter_block(send, b.recv, block, MPI_FLOAT, MPI_SUM, world); return;
+  case Collective::Broadcast: MPI_Bcast(b.recv, n, MPI_FLOAT, 0, world); return;
   }
 }
 
 /// Returns element i of rank `rank`'s input for a checked call.
-inline float inputOf(int rank, size_t i) {
+inline float valueOf(int rank, size_t i) {
   return static_cast<float>((i * 7 + static_cast<size_t>(rank) * 13) % 1024);
 }
 
 inline void fill(const Point &p, int rank, const Buffers &b) {
-  size_t n = p.elements(), from = 0, count = n;
-  if (p.collective == Collective::AllGather) {
-    from = p.inPlace ? static_cast<size_t>(rank) * n / 2 : 0;
-    count = n / 2;
-  }
-  std::fill(b.recv, b.recv + n, -1.0f);
-  float *input = (p.inPlace ? b.recv : b.send) + from;
-  for (size_t i = 0; i < count; ++i)
-    input[i] = inputOf(rank, i);
+  std::fill(b.recv, b.recv + p.elements(), -1.0f);
+  float *input = inputOf(p, rank, b);
+  for (size_t i = 0; i < (p.collective == Collective::AllGather ? p.block() : p.elements()); ++i)
+    input[i] = valueOf(rank, i);
 }
 
-inline void check(const Point &p, int rank, const Buffers &b, const char *who) {
-  size_t n = p.elements(), half = n / 2;
-  for (size_t i = 0; i < n; ++i) {
-    float wanted = 0;
-    int block = i < half ? 0 : 1;
-    switch (p.collective) {
-    case Collective::AllReduce: wanted = inputOf(0, i) + inputOf(1, i); break;
-    case Collective::AllGather: wanted = inputOf(block, i - static_cast<size_t>(block) * half); break;
-    case Collective::AllToAll:
-      wanted = inputOf(block, i - static_cast<size_t>(block) * half + static_cast<size_t>(rank) * half);
-      break;
-    }
-    if (b.recv[i] != wanted)
-      fail(std::string(who) + ": wrong element " + std::to_string(i) + " of " + nameOf(p.collective));
+/// Returns element i of a rank's output in a checked call.
+inline float expectedAt(const Point &p, int rank, size_t i) {
+  const size_t block = p.block(), own = static_cast<size_t>(rank) * block;
+  const auto sum = [&](size_t at) {
+    float all = 0;
+    for (int r = 0; r < p.ranks; ++r)
+      all += valueOf(r, at);
+    return all;
+  };
+  switch (p.collective) {
+  case Collective::AllReduce: return sum(i);
+  case Collective::AllGather: return valueOf(static_cast<int>(i / block), i % block);
+  case Collective::AllToAll: return valueOf(static_cast<int>(i / block), i % block + own);
+  case Collective::ReduceScatter: return sum(own + i);
+  case Collective::Broadcast: return valueOf(0, i);
   }
+  return 0;
+}
+
+/// Checks a rank's output, which is at `output`.
+inline void check(const Point &p, int rank, const float *output, const char *who) {
+  const size_t count = p.collective == Collective::ReduceScatter ? p.block() : p.elements();
+  for (size_t i = 0; i < count; ++i)
+    if (output[i] != expectedAt(p, rank, i))
+      fail(std::string(who) + ": wrong element " + std::to_string(i) + " of " + nameOf(p.collective));
 }
 
 /// Makes the loads and stores of rank `rank`, without waiting for the other rank.
@@ -141,6 +187,12 @@ void needed(const Point &p, int rank, const Buffers (&b)[ranks]) {
       traffic<streaming, false, false>(b[other].recv + mine, nullptr, b[rank].recv + mine, nullptr, half);
     else
       traffic<streaming, false, true>(b[rank].recv + mine, b[other].recv + mine, b[rank].send, nullptr, half);
+    return;
+  case Collective::ReduceScatter: // adds its half of both inputs, and stores it to its own output
+    traffic<streaming, true, false>(outputOf(p, rank, b[rank]), nullptr, in[rank] + mine, in[other] + mine, half);
+    return;
+  case Collective::Broadcast: // copies its half of the root's buffer to the other rank
+    traffic<streaming, false, false>(b[1].recv + mine, nullptr, b[0].recv + mine, nullptr, half);
     return;
   case Collective::AllToAll: // copies one block to the other rank's output, and one to its own
     traffic<streaming, false, false>(b[other].recv + mine, nullptr, in[rank] + static_cast<size_t>(other) * half,

@@ -45,7 +45,7 @@ struct Interpreters {
 
 struct Cuda {
   Result (*driverVersion)(int *version); ///< 0: there is no driver
-  Result (*deviceCount)(int *devices);
+  Result (*deviceCount)(int *count);
   Result (*getDevice)(int *device);
   Result (*setDevice)(int device);
   Result (*attribute)(int *value, Attribute attribute, int device);

@@ -75,7 +75,7 @@ const char *describe(Result result) {
 
 constexpr Cuda table{
     .driverVersion = [](int *version) { return consumeError(cudaDriverGetVersion(version)); },
-    .deviceCount = [](int *devices) { return consumeError(cudaGetDeviceCount(devices)); },
+    .deviceCount = [](int *count) { return consumeError(cudaGetDeviceCount(count)); },
     .getDevice = [](int *device) { return consumeError(cudaGetDevice(device)); },
     .setDevice = [](int device) { return consumeError(cudaSetDevice(device)); },
     .attribute =

@@ -352,8 +352,8 @@ GC3_API gc3Result_t gc3HostCommInitRank(gc3Comm_t *comm, int nranks, gc3UniqueId
 GC3_API gc3Result_t gc3HostCommInitEnv(gc3Comm_t *comm, gc3Bundle_t bundle, const gc3HostConfig_t *config);
 
 /**
- * Allocates a buffer for calls of host communicators, which contains zeros and is aligned to a page. Any memory can be a
- * buffer of a call. But if all buffers of a call are of this function, ranks in several processes exchange large
+ * Allocates a buffer for calls of host communicators, which contains zeros and is aligned to a page. Any memory can be
+ * a buffer of a call. But if all buffers of a call are of this function, ranks in several processes exchange large
  * messages as fast as threads of one process: each process maps the buffers of the others. The memory counts as shared
  * memory of the process. After fork(), the parent's buffers are memory that parent and child share.
  * gc3InvalidArgument: null. gc3SystemError: there is no memory, or the system refuses it (a limit of the process; the

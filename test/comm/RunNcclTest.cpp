@@ -57,6 +57,15 @@ protected:
     return results[0];
   }
 
+  static std::string jsonOf(const Options &options, const Summary &summary) {
+    const std::string path = options.bundle + ".json";
+    EXPECT_EQ(writeJson(path, options, summary), "");
+    std::ifstream file(path);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    std::remove(path.c_str());
+    return text;
+  }
+
   /// Returns the sorted events that match the pattern. Addresses in them are replaced by `*`.
   std::vector<std::string> events(const std::string &pattern) {
     std::vector<std::string> matching;
@@ -113,14 +122,27 @@ TEST_F(RunNccl, AProcessHasOneRank) {
             "program has ranks, with --processes or a launcher such as mpirun");
 }
 
-/// Each process writes a file for its rank.
+/// Process 5 of 8 is the second one on its host, which has 4.
+TEST_F(RunNccl, TheGpuIsThatOfTheNumberOnTheHost) {
+  const Job job(5, 8, {}, {1, 4});
+  NcclRank rank(FakeCuda::table());
+  EXPECT_EQ(rank.prepare(job), "");
+  EXPECT_EQ(rank.device(), 1);
+  EXPECT_EQ(FakeCuda::currentDevice, 1);
+  EXPECT_EQ(rank.version(), "2.28.9");
+  FakeCuda::currentDevice = 0;
+}
+
+/// Each process writes a file for its rank. Only the first size is traced.
 TEST_F(RunNccl, WritesTraces) {
   const BundlePath bundle({ringAllReduce(2, true)});
   Options options = onNccl(bundle);
+  options.counts = {17, 9};
   options.trace = bundle.path + ".trace.json";
   const test::Result result = runRanks(2, options);
   EXPECT_EQ(result.problem, "");
-  EXPECT_NE(result.table.find(".trace.0.json and 1 files of other processes"), std::string::npos) << result.table;
+  EXPECT_NE(result.table.find(".trace.0.json and 1 files of other processes, the first size only"), std::string::npos)
+      << result.table;
   for (const char *rank : {"0", "1"}) {
     const std::string path = bundle.path + ".trace." + rank + ".json";
     std::ifstream file(path);
@@ -162,6 +184,9 @@ TEST_F(RunNccl, TheBaselineIsTimedInTurns) {
     EXPECT_GT(measurement.microseconds, 0);
     EXPECT_GT(measurement.ncclMicroseconds, 0);
   }
+  const std::regex inJson("\"out_of_place\": .*, \"nccl_us\": [0-9.]+}, \"in_place\": .*, \"nccl_us\": [0-9.]+}}");
+  EXPECT_TRUE(std::regex_search(jsonOf(options, result.summary), inJson));
+  EXPECT_EQ(jsonOf(onNccl(bundle), result.summary).find("nccl_us"), std::string::npos);
   EXPECT_TRUE(std::regex_search(
       result.table, std::regex("  program          nccl-out  speed-up   nccl-in  speed-up\n.*  +\\(us\\) +\\(us\\)\n"
                                ".*  ring2_aliased_1( +[0-9]+\\.[0-9][0-9]){4}\n")))
@@ -211,13 +236,13 @@ TEST_F(RunNccl, CustomCollectivesHaveNoBaseline) {
   options.timesNccl = true;
   options.check = false;
   options.iterations = 1;
-  options.json = "-";
   const test::Result result = runRanks(2, options);
   EXPECT_EQ(result.problem, "");
   EXPECT_EQ(result.summary.rows.size(), 2u);
   for (const Row &row : result.summary.rows)
     EXPECT_EQ(row.columns, "         -         -         -         -") << row.program;
   EXPECT_EQ(events("AllReduce|AlltoAll"), Events());
+  EXPECT_NE(jsonOf(options, result.summary).find("\"nccl_us\": null}"), std::string::npos);
 }
 
 TEST_F(RunNccl, SaysWhatIsMissing) {
@@ -258,6 +283,17 @@ TEST_F(RunNccl, NamesTheRankOfAnError) {
   const std::string problem = runRanks(2, options).problem;
   EXPECT_TRUE(problem.starts_with(bundle.path + ": rank ")) << problem;
   EXPECT_TRUE(problem.ends_with(": ncclCommInitRank: NCCL error 2; NCCL_DEBUG=WARN shows why")) << problem;
+}
+
+TEST_F(RunNccl, NamesTheRankOfAnErrorInTheBaseline) {
+  const BundlePath bundle({ringAllReduce(2, true)});
+  Options options = onNccl(bundle);
+  options.timesNccl = true;
+  options.iterations = -1;
+  nccl.fail("AllReduce", FakeNccl::failure);
+  const std::string problem = runRanks(2, options).problem;
+  EXPECT_TRUE(problem.starts_with(bundle.path + ": program 'ring2_aliased_1': rank ")) << problem;
+  EXPECT_TRUE(problem.ends_with(": ncclAllReduce: NCCL error 2; NCCL_DEBUG=WARN shows why")) << problem;
 }
 
 /// A communicator that does not block completes later; NCCL_COMM_BLOCKING=0 sets this for all.

@@ -587,11 +587,11 @@ const cuda::Cuda &FakeCuda::table() {
             return 0;
           },
       .deviceCount =
-          [](int *devices) {
+          [](int *count) {
             const CudaCall call("deviceCount");
             if (call.fails)
               return failure;
-            *devices = current->devices;
+            *count = current->devices;
             return 0;
           },
       .getDevice =

@@ -8,9 +8,9 @@ namespace gc3::run {
 
 using std::chrono::milliseconds;
 
-LossWatch::LossWatch(const Job &job, milliseconds grace) : awaitLoss(job.awaitLoss()), name(job.name()) {
+LossWatch::LossWatch(const Job &job, milliseconds time) : awaitLoss(job.awaitLoss()), name(job.name()) {
   if (awaitLoss)
-    thread = std::thread([this, grace] { watch(grace); });
+    thread = std::thread([this, time] { watch(time); });
 }
 
 LossWatch::~LossWatch() {
@@ -29,13 +29,13 @@ bool LossWatch::hasEnded() {
   return isEnding;
 }
 
-void LossWatch::watch(milliseconds grace) {
+void LossWatch::watch(milliseconds time) {
   constexpr milliseconds interval(50); // the destructor waits for the rest of it
   std::string loss;
   while (loss.empty() && !hasEnded())
     loss = awaitLoss(interval);
   std::unique_lock lock(mutex);
-  if (changed.wait_for(lock, grace, [this] { return isEnding; }))
+  if (changed.wait_for(lock, time, [this] { return isEnding; }))
     return;
   std::fprintf(stderr, "gc3-run: %s: %s\n", name.c_str(), loss.c_str());
   std::_Exit(EXIT_FAILURE);

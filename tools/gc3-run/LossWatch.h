@@ -14,16 +14,16 @@ namespace gc3::run {
 
 class LossWatch {
 public:
-  /// After a loss, this process has the time `grace` to end by itself. Then the watch prints the loss on stderr, and
+  /// After a loss, this process has `time` to end by itself. Then the watch prints the loss on stderr, and
   /// ends the process with status 1. No thread runs if no process can be lost.
-  LossWatch(const Job &job, std::chrono::milliseconds grace);
+  LossWatch(const Job &job, std::chrono::milliseconds time);
   ~LossWatch();
   LossWatch(const LossWatch &) = delete;
   LossWatch &operator=(const LossWatch &) = delete;
 
 private:
   bool hasEnded();
-  void watch(std::chrono::milliseconds grace);
+  void watch(std::chrono::milliseconds time);
 
   const Job::AwaitLoss awaitLoss;
   const std::string name; ///< of this process

@@ -106,7 +106,7 @@ struct Backends {
     __builtin_unreachable();
   }
 };
-constexpr Backends all{true, true, true}, onlyHost{true, false, false}, onlyCuda{false, true, false},
+constexpr Backends anyBackend{true, true, true}, onlyHost{true, false, false}, onlyCuda{false, true, false},
     onlyNccl{false, false, true}, inProcesses{true, false, true};
 constexpr Backend backendList[] = {Backend::Host, Backend::Cuda, Backend::Nccl};
 
@@ -116,7 +116,7 @@ struct Option {
   const char *value;     ///< name of the value in the help
   const char *help;
   bool (*set)(const std::string &, Options &);
-  Backends backends = all; ///< those that use this option
+  Backends backends = anyBackend; ///< those that use this option
 };
 
 constexpr Option optionTable[] = {

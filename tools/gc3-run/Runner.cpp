@@ -365,8 +365,8 @@ void Runner::abort() {
 std::string Runner::run(Summary &summary) {
   if (options.backend != Backend::Nccl)
     return runBundle(summary);
-  constexpr std::chrono::seconds grace(3); // shorter than that of runLocalProcesses()
-  losses = std::make_unique<LossWatch>(job, grace);
+  constexpr std::chrono::seconds afterLoss(3); // less than the grace of runLocalProcesses()
+  losses = std::make_unique<LossWatch>(job, afterLoss);
   nccl = std::make_unique<NcclRank>(*cuda::linkedCuda());
   std::string problem = job.agree(nccl->prepare(job));
   if (problem.empty())

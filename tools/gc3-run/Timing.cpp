@@ -40,13 +40,13 @@ Share Runner::timeCalls(const Contender &contender, int calls) {
 
 std::string Runner::chooseIterations(const std::vector<Contender> &contenders, int &iterations) {
   iterations = options.iterations;
-  Share own;
-  for (size_t i = 0; i < contenders.size() && options.iterations < 0 && own.problem.empty(); ++i) {
+  Share trial;
+  for (size_t i = 0; i < contenders.size() && options.iterations < 0 && trial.problem.empty(); ++i) {
     const Share one = timeCalls(contenders[i], 1);
-    own.problem = one.problem;
-    own.seconds = std::max(own.seconds, one.seconds);
+    trial.problem = one.problem;
+    trial.seconds = std::max(trial.seconds, one.seconds);
   }
-  const Share slowest = job.meet(own);
+  const Share slowest = job.meet(trial);
   if (slowest.problem.empty() && options.iterations < 0) {
     const double fitting = std::min<double>(defaultIterations, defaultSeconds / std::max(slowest.seconds, 1e-9));
     iterations = std::max(1, static_cast<int>(fitting));

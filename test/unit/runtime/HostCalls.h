@@ -60,20 +60,20 @@ class ArenaResource final : public std::pmr::memory_resource {
 };
 
 /// How messages between sites reach the buffers of ranks.
-enum class Kind { ThroughSlots, ThroughTheSystem, Mapped };
+enum class Route { ThroughSlots, ThroughTheSystem, Mapped };
 
-inline std::pmr::memory_resource *memoryFor(Kind kind) {
+inline std::pmr::memory_resource *memoryFor(Route route) {
   static ArenaResource arena;
-  return kind == Kind::Mapped ? &arena : std::pmr::new_delete_resource();
+  return route == Route::Mapped ? &arena : std::pmr::new_delete_resource();
 }
 
 using Floats = std::pmr::vector<float>;
 
 /// Makes `rounds` calls of AllReduce on a rank. Returns the first error; wrong sums are failures of the test.
 inline Outcome sums(api::Backend &backend, uint32_t rank, uint64_t count, uint64_t rounds, bool isInPlace = false,
-                    Kind kind = Kind::ThroughSlots) {
+                    Route route = Route::ThroughSlots) {
   const uint32_t ranks = backend.ranks();
-  Floats send(count, memoryFor(kind)), recv(count, memoryFor(kind));
+  Floats send(count, memoryFor(route)), recv(count, memoryFor(route));
   for (uint64_t round = 0; round < rounds; ++round) {
     Floats &input = isInPlace ? recv : send;
     for (uint64_t i = 0; i < count; ++i)

@@ -73,15 +73,16 @@ public:
 
 } // namespace
 
-class SitesWith : public testing::TestWithParam<Kind> {
+class SitesWith : public testing::TestWithParam<Route> {
 protected:
-  const bool sharesBuffers = GetParam() != Kind::ThroughSlots;
+  const bool sharesBuffers = GetParam() != Route::ThroughSlots;
 };
-INSTANTIATE_TEST_SUITE_P(Messages, SitesWith, testing::Values(Kind::ThroughSlots, Kind::ThroughTheSystem, Kind::Mapped),
-                         [](const auto &kind) {
-                           return kind.param == Kind::ThroughSlots       ? "ThroughSlots"
-                                  : kind.param == Kind::ThroughTheSystem ? "ThroughTheSystem"
-                                                                         : "Mapped";
+INSTANTIATE_TEST_SUITE_P(Messages, SitesWith,
+                         testing::Values(Route::ThroughSlots, Route::ThroughTheSystem, Route::Mapped),
+                         [](const auto &route) {
+                           return route.param == Route::ThroughSlots       ? "ThroughSlots"
+                                  : route.param == Route::ThroughTheSystem ? "ThroughTheSystem"
+                                                                           : "Mapped";
                          });
 
 TEST_P(SitesWith, ComputeSums) {
@@ -159,21 +160,21 @@ int arenaMappings() {
 
 TEST(Sites, MapArenasIfAllBuffersAreThere) {
   Sites sites({ringAllReduce(2, false)}, 2, 1, {}, true);
-  const auto callAll = [&](Kind kind0, Kind kind1) {
+  const auto callAll = [&](Route route0, Route route1) {
     expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) {
-      return sums(backend, rank, 100000, 3, false, rank == 0 ? kind0 : kind1);
+      return sums(backend, rank, 100000, 3, false, rank == 0 ? route0 : route1);
     }),
               gc3Success);
   };
-  callAll(Kind::ThroughTheSystem, Kind::ThroughTheSystem);
-  Floats first(1, memoryFor(Kind::Mapped)); // the arena exists
+  callAll(Route::ThroughTheSystem, Route::ThroughTheSystem);
+  Floats first(1, memoryFor(Route::Mapped)); // the arena exists
   const int own = arenaMappings();
-  callAll(Kind::ThroughTheSystem, Kind::ThroughTheSystem);
+  callAll(Route::ThroughTheSystem, Route::ThroughTheSystem);
   EXPECT_EQ(arenaMappings(), own);
-  callAll(Kind::Mapped, Kind::ThroughTheSystem);
+  callAll(Route::Mapped, Route::ThroughTheSystem);
   EXPECT_EQ(arenaMappings(), own + 1); // rank 1's process accesses the buffers of rank 0
-  callAll(Kind::Mapped, Kind::Mapped);
-  callAll(Kind::ThroughTheSystem, Kind::Mapped);
+  callAll(Route::Mapped, Route::Mapped);
+  callAll(Route::ThroughTheSystem, Route::Mapped);
   EXPECT_EQ(arenaMappings(), own + 2);
 }
 
