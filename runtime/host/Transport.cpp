@@ -62,7 +62,7 @@ std::vector<uint8_t> Transport::address() const {
   const Wire::Bytes own = wire->address();
   std::vector<uint8_t> bytes(sizeof token + own.size());
   std::memcpy(bytes.data(), &token, sizeof token);
-  std::memcpy(bytes.data() + sizeof token, own.data(), own.size());
+  std::ranges::copy(std::span(reinterpret_cast<const uint8_t *>(own.data()), own.size()), bytes.begin() + sizeof token);
   return bytes;
 }
 
@@ -269,7 +269,7 @@ void Transport::deliver(Mirror &mirror, const WireHeader &header, Wire::Bytes da
     return reject(header.process, "it sends a wrong message");
   if (end->arrived - end->fifo->received.load(std::memory_order_acquire) >= end->fifo->slots)
     return reject(header.process, "it sends a message without a free slot");
-  std::memcpy(end->fifo->slotOf(end->arrived), data.data(), data.size());
+  std::ranges::copy(data, end->fifo->slotOf(end->arrived));
   end->fifo->sent.store(++end->arrived, std::memory_order_release);
 }
 

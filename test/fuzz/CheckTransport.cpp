@@ -76,8 +76,8 @@ public:
   }
 
   void receive(std::span<const uint8_t> bytes) {
-    std::vector<std::byte> copy(bytes.size());
-    std::memcpy(copy.data(), bytes.data(), bytes.size());
+    const std::span<const std::byte> raw = std::as_bytes(bytes);
+    std::vector<std::byte> copy(raw.begin(), raw.end());
     constexpr size_t at = offsetof(host::HeaderImage, token);
     if (uint64_t own = 0; copy.size() >= at + sizeof own) {
       std::memcpy(&own, copy.data() + at, sizeof own);

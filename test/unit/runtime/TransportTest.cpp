@@ -13,7 +13,7 @@
 
 using namespace gc3;
 using host::WireHeader;
-using Kind = WireHeader::Kind;
+using FrameKind = WireHeader::Kind;
 
 namespace {
 
@@ -91,7 +91,7 @@ protected:
     transport.setAnnouncements(announced);
     const std::vector<uint8_t> own = transport.address();
     std::memcpy(&token, own.data(), sizeof token);
-    arrive(Kind::Hello);
+    arrive(FrameKind::Hello);
     const std::vector<std::vector<uint8_t>> addresses(2, own);
     EXPECT_TRUE(transport.connect(addresses, std::chrono::seconds(60), [] { return core::Outcome{}; }).ok());
     wire.sent.clear(), wire.data.clear();
@@ -99,12 +99,12 @@ protected:
 
   host::Fifo &out() { return reinterpret_cast<host::Fifo *>(memory.data())[0]; }
   host::Fifo &in() { return reinterpret_cast<host::Fifo *>(memory.data())[1]; }
-  WireHeader header(Kind kind, uint32_t place = 0, uint64_t number = 0) const {
+  WireHeader header(FrameKind kind, uint32_t place = 0, uint64_t number = 0) const {
     WireHeader made;
     made.kind = kind, made.token = token, made.process = 1, made.place = place, made.number = number;
-    if (kind == Kind::Message || kind == Kind::Credit)
+    if (kind == FrameKind::Message || kind == FrameKind::Credit)
       made.call = call;
-    made.callNumber = kind == Kind::Message ? 1 : 0;
+    made.callNumber = kind == FrameKind::Message ? 1 : 0;
     return made;
   }
   void arrive(const WireHeader &made, const std::string &data = {}) {
@@ -112,7 +112,7 @@ protected:
     const auto bytes = std::as_bytes(std::span(&image, 1)), rest = std::as_bytes(std::span(data));
     wire.arriving.push_back({{bytes.begin(), bytes.end()}, {rest.begin(), rest.end()}});
   }
-  void arrive(Kind kind, uint32_t place = 0, uint64_t number = 0, const std::string &data = {}) {
+  void arrive(FrameKind kind, uint32_t place = 0, uint64_t number = 0, const std::string &data = {}) {
     arrive(header(kind, place, number), data);
   }
   void enter(uint64_t number) {
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(Each, WrongMessages,
                                          WrongMessage{5, 0, 65}));
 TEST_P(WrongMessages, AreRejected) {
   transport.attach(mirror);
-  arrive(Kind::Message, GetParam().connection, GetParam().number, std::string(GetParam().bytes, 'x'));
+  arrive(FrameKind::Message, GetParam().connection, GetParam().number, std::string(GetParam().bytes, 'x'));
   EXPECT_EQ(violation(), protocolError("it sends a wrong message"));
 }
 
@@ -178,11 +178,11 @@ TEST_F(TransportTest, SendsMessagesAndFreesTheirSlots) {
   EXPECT_FALSE(out().hasSlot());
   transport.progress();
   ASSERT_EQ(wire.sent.size(), 2u);
-  WireHeader expected = header(Kind::Message, 3, 1);
+  WireHeader expected = header(FrameKind::Message, 3, 1);
   expected.token = token, expected.process = 0; // the test's address has the same token
   EXPECT_EQ(wire.sent[1], expected);
   EXPECT_EQ(wire.data, (std::vector<std::string>{"one", "two and"}));
-  arrive(Kind::Credit, 3, 2);
+  arrive(FrameKind::Credit, 3, 2);
   transport.progress();
   EXPECT_FALSE(out().hasSlot()) << "the wire still reads the slots";
   for (uint64_t *completed : wire.incomplete)
@@ -195,14 +195,14 @@ TEST_F(TransportTest, SendsMessagesAndFreesTheirSlots) {
 TEST_F(TransportTest, ReceivesMessagesAndReturnsCredits) {
   transport.attach(mirror);
   enter(1);
-  arrive(Kind::Message, 5, 0, std::string("one\0", 4));
-  arrive(Kind::Message, 5, 1, std::string("two\0", 4));
+  arrive(FrameKind::Message, 5, 0, std::string("one\0", 4));
+  arrive(FrameKind::Message, 5, 1, std::string("two\0", 4));
   EXPECT_TRUE(transport.progress());
   EXPECT_EQ(receive(), "one");
   EXPECT_EQ(receive(), "two");
   transport.progress();
   ASSERT_EQ(wire.sent.size(), 1u);
-  EXPECT_EQ(wire.sent[0].kind, Kind::Credit);
+  EXPECT_EQ(wire.sent[0].kind, FrameKind::Credit);
   EXPECT_EQ(wire.sent[0].place, 5u);
   EXPECT_EQ(wire.sent[0].number, 2u);
   EXPECT_EQ(violation(), "");
@@ -210,7 +210,7 @@ TEST_F(TransportTest, ReceivesMessagesAndReturnsCredits) {
 
 TEST_F(TransportTest, KeepsMessagesOfCallsThatAreNotPrepared) {
   transport.announce(0, 1, {});
-  arrive(Kind::Message, 5, 0, std::string("one\0", 4));
+  arrive(FrameKind::Message, 5, 0, std::string("one\0", 4));
   transport.progress();
   transport.attach(mirror);
   EXPECT_EQ(receive(), "one");
@@ -220,8 +220,8 @@ TEST_F(TransportTest, KeepsMessagesOfCallsThatAreNotPrepared) {
 TEST_F(TransportTest, DropsMessagesOfDroppedCalls) {
   transport.attach(mirror);
   transport.detach(mirror);
-  arrive(Kind::Message, 5, 0, "one");
-  arrive(Kind::Credit, 3, 1);
+  arrive(FrameKind::Message, 5, 0, "one");
+  arrive(FrameKind::Credit, 3, 1);
   EXPECT_EQ(violation(), "");
 }
 
@@ -231,7 +231,7 @@ TEST_F(TransportTest, LeavesTheMemoryOfEarlierCallsAlone) {
   enter(1);
   transport.announce(0, 2, {}); // the rank has not entered the prepared call
   send("one");
-  arrive(Kind::Message, 5, 0, std::string("one\0", 4));
+  arrive(FrameKind::Message, 5, 0, std::string("one\0", 4));
   wire.sent.clear();
   transport.progress();
   EXPECT_EQ(receive(), "nothing");
@@ -241,7 +241,7 @@ TEST_F(TransportTest, LeavesTheMemoryOfEarlierCallsAlone) {
 
 TEST_F(TransportTest, IgnoresStrangers) {
   transport.attach(mirror);
-  WireHeader wrong = header(Kind::Message, 5, 0);
+  WireHeader wrong = header(FrameKind::Message, 5, 0);
   wrong.token ^= 1;
   arrive(wrong, "stranger");
   wire.arriving.push_back({{}, {}});
@@ -251,23 +251,23 @@ TEST_F(TransportTest, IgnoresStrangers) {
 }
 
 TEST_F(TransportTest, PassesAnnouncements) {
-  arrive(Kind::Announcement, 1, 7, "ok");
+  arrive(FrameKind::Announcement, 1, 7, "ok");
   EXPECT_EQ(violation(), "");
   EXPECT_EQ(announced.all, (std::vector<std::pair<uint32_t, uint64_t>>{{1, 7}}));
 }
 
 TEST_F(TransportTest, RejectsWrongAnnouncements) {
-  arrive(Kind::Announcement, 1, 7, "not ok");
+  arrive(FrameKind::Announcement, 1, 7, "not ok");
   EXPECT_EQ(violation(), protocolError("it sends a wrong announcement"));
 }
 
 TEST_F(TransportTest, RejectsAnnouncementsOfOthersRanks) {
-  arrive(Kind::Announcement, 0, 1, "ok");
+  arrive(FrameKind::Announcement, 0, 1, "ok");
   EXPECT_EQ(violation(), protocolError("it sends a wrong announcement"));
 }
 
 TEST_F(TransportTest, RejectsAProcessOfThisHost) {
-  WireHeader wrong = header(Kind::Credit, 3, 1);
+  WireHeader wrong = header(FrameKind::Credit, 3, 1);
   wrong.process = 0;
   arrive(wrong);
   EXPECT_EQ(violation(), "rank 0 (process 4711 on host b) does not follow gc3's protocol between hosts: it is on this "
@@ -275,26 +275,26 @@ TEST_F(TransportTest, RejectsAProcessOfThisHost) {
 }
 
 TEST_F(TransportTest, RejectsASecondHello) {
-  arrive(Kind::Hello);
+  arrive(FrameKind::Hello);
   EXPECT_EQ(violation(), protocolError("it sends out of order"));
 }
 
 TEST_F(TransportTest, RejectsWhatFollowsTheLastMessage) {
-  arrive(Kind::Bye);
-  arrive(Kind::Announcement, 1, 1, "ok");
+  arrive(FrameKind::Bye);
+  arrive(FrameKind::Announcement, 1, 1, "ok");
   EXPECT_EQ(violation(), protocolError("it sends out of order"));
 }
 
 TEST_F(TransportTest, RejectsMessagesWithoutFreeSlots) {
   transport.attach(mirror);
   for (uint64_t number = 0; number <= slots; ++number)
-    arrive(Kind::Message, 5, number, "x");
+    arrive(FrameKind::Message, 5, number, "x");
   EXPECT_EQ(violation(), protocolError("it sends a message without a free slot"));
 }
 
 TEST_F(TransportTest, RejectsWrongCredits) {
   transport.attach(mirror);
-  arrive(Kind::Credit, 3, 1); // for a message that was not sent
+  arrive(FrameKind::Credit, 3, 1); // for a message that was not sent
   EXPECT_EQ(violation(), protocolError("it sends a wrong credit"));
 }
 
@@ -358,12 +358,12 @@ TEST(Transport, ChangedBytesAreRejectedOrInRange) {
   api::Announcement announcement{};
   announcement.request.write({core::CallKind::Collective, "all", nullptr, nullptr, 9, gc3Float32, gc3Max, 2});
   std::vector<uint8_t> sample;
-  addFrame(sample, {.kind = Kind::Hello}, {});
-  addFrame(sample, {.kind = Kind::Announcement, .place = 1, .number = 1}, api::writeAnnouncement(announcement));
+  addFrame(sample, {.kind = FrameKind::Hello}, {});
+  addFrame(sample, {.kind = FrameKind::Announcement, .place = 1, .number = 1}, api::writeAnnouncement(announcement));
   for (uint64_t number = 0; number < 4; ++number) {
-    addFrame(sample, {.kind = Kind::Message, .place = 1, .call = 1, .callNumber = 9, .number = number},
+    addFrame(sample, {.kind = FrameKind::Message, .place = 1, .call = 1, .callNumber = 9, .number = number},
              std::vector<std::byte>(10));
-    addFrame(sample, {.kind = Kind::Credit, .call = 1, .number = number + 1}, {});
+    addFrame(sample, {.kind = FrameKind::Credit, .call = 1, .number = number + 1}, {});
   }
   uint32_t accepted = 0;
   EXPECT_EQ(test::checkTransport(sample, accepted), "");
