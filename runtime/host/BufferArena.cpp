@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/BufferArena.h"
 
+#include "host/FreeMemory.h"
 #include "host/SharedFile.h"
 
 #include <algorithm>
@@ -48,48 +49,51 @@ void *mapFile(int descriptor, uint64_t bytes) {
   return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
 }
 
+uint64_t limitOf(__rlimit_resource resource) {
+  rlimit limit{};
+  return ::getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 /// Returns how many bytes of addresses an arena should have: enough for all memory of the machine, also in pieces. A
-/// limit on the size of files (ulimit -f) applies.
+/// limit on the size of files applies (ulimit -f). If the process has few addresses (ulimit -v), other memory needs
+/// them, too, and the arenas of other processes.
 uint64_t wantedBytes() {
   const auto pages = static_cast<uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 1L));
   const uint64_t memory = pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  rlimit files{};
-  ::getrlimit(RLIMIT_FSIZE, &files);
-  return std::min<uint64_t>(std::bit_ceil(2 * memory), files.rlim_cur / hugePage * hugePage);
+  const uint64_t most = std::min<uint64_t>(limitOf(RLIMIT_FSIZE), limitOf(RLIMIT_AS) / 16);
+  return std::min<uint64_t>(std::bit_ceil(2 * memory), most / hugePage * hugePage);
 }
 
-/// Makes an arena, smaller than wanted if the process has few addresses (ulimit -v).
 Result<Arena *> create() {
   const int descriptor = ::memfd_create("gc3 buffers", MFD_CLOEXEC);
   if (descriptor < 0)
     return systemError("can't create memory for buffers");
-  for (uint64_t bytes = wantedBytes(); bytes >= hugePage; bytes /= 2) {
-    void *const base = mapFile(descriptor, bytes);
-    if (base == MAP_FAILED)
-      continue;
-    if (::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
-      ::munmap(base, bytes);
-      break;
-    }
-    ::madvise(base, bytes, MADV_HUGEPAGE); // if the system has huge pages for shared memory
-    auto *made = new Arena;
-    made->base = static_cast<std::byte *>(base);
-    made->place = {made->base, bytes, descriptor};
-    made->free.emplace(0, bytes);
-    return made;
+  const uint64_t bytes = wantedBytes();
+  errno = EFBIG;
+  void *const base =
+      bytes == 0 || ::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0 ? MAP_FAILED : mapFile(descriptor, bytes);
+  if (base == MAP_FAILED) {
+    const Outcome outcome = systemError("can't map memory for buffers");
+    ::close(descriptor);
+    return outcome;
   }
-  if (wantedBytes() < hugePage)
-    errno = EFBIG;
-  const Outcome outcome = systemError("can't map memory for buffers");
-  ::close(descriptor);
-  return outcome;
+  ::madvise(base, bytes, MADV_HUGEPAGE); // if the system has huge pages for shared memory
+  auto *const made = new Arena;
+  made->base = static_cast<std::byte *>(base);
+  made->place = {made->base, bytes, descriptor};
+  made->free.emplace(0, bytes);
+  return made;
 }
 
 Result<Arena *> own() {
   const std::lock_guard lock(creation);
   if (Arena *known = current.load(std::memory_order_acquire))
     return known;
-  static const int registered = ::pthread_atfork(nullptr, nullptr, [] { current.store(nullptr); });
+  static const int registered = ::pthread_atfork([] { creation.lock(); }, [] { creation.unlock(); },
+                                                 [] {
+                                                   current.store(nullptr);
+                                                   creation.unlock();
+                                                 });
   if (registered != 0)
     return Outcome{gc3SystemError, "no memory"};
   Result<Arena *> made = create();
@@ -132,16 +136,21 @@ void freePart(Arena &arena, std::map<uint64_t, uint64_t>::iterator part) {
   arena.free.emplace(begin, bytes);
 }
 
-int changePages(const Arena &arena, int mode, uint64_t begin, uint64_t bytes) {
-  int result;
-  do
-    result = ::fallocate(arena.place.descriptor, mode, static_cast<off_t>(begin), static_cast<off_t>(bytes));
-  while (result != 0 && errno == EINTR);
-  return result;
+/// Allocates pages, in pieces: some kernels free the pages of a piece again if a signal arrives.
+bool allocatePages(const Arena &arena, uint64_t begin, uint64_t bytes) {
+  for (uint64_t done = 0; done < bytes;) {
+    const uint64_t piece = std::min(bytes - done, hugePage);
+    if (::fallocate(arena.place.descriptor, 0, static_cast<off_t>(begin + done), static_cast<off_t>(piece)) == 0)
+      done += piece;
+    else if (errno != EINTR)
+      return false;
+  }
+  return true;
 }
 
 void releasePages(const Arena &arena, uint64_t begin, uint64_t bytes) {
-  changePages(arena, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, bytes);
+  ::fallocate(arena.place.descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+              static_cast<off_t>(bytes));
 }
 
 } // namespace
@@ -158,14 +167,14 @@ Result<void *> allocate(size_t bytes) {
     errno = reason;
     return systemError("no memory for a buffer of " + std::to_string(bytes) + " bytes");
   };
-  if (bytes > arena.place.bytes)
+  if (bytes > arena.place.bytes || bytes > freeMemory())
     return refuse(ENOMEM);
   const std::lock_guard lock(arena.mutex);
   const uint64_t whole = roundUp(std::max<uint64_t>(bytes, 1), page);
   const uint64_t at = takePart(arena, whole, whole >= hugePage ? hugePage : page);
   if (at == UINT64_MAX)
     return refuse(ENOMEM);
-  if (changePages(arena, 0, at, whole) != 0) { // else a lack of memory would be a SIGBUS at the first access
+  if (!allocatePages(arena, at, whole)) { // else a lack of memory would be a SIGBUS at the first access
     const int reason = errno;
     releasePages(arena, at, whole);
     freePart(arena, arena.used.find(at));

@@ -80,8 +80,9 @@ Result<SharedPart> SharedFile::take(size_t bytes) {
     return refuse();
   }
   // Extends the file, unless another process has done so before: this never makes it shorter.
-  if (::fallocate(*file, 0, static_cast<off_t>(offset + whole - page), static_cast<off_t>(page)) != 0)
-    return refuse();
+  while (::fallocate(*file, 0, static_cast<off_t>(offset + whole - page), static_cast<off_t>(page)) != 0)
+    if (errno != EINTR)
+      return refuse();
   void *const begin = ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED, *file, static_cast<off_t>(offset));
   if (begin == MAP_FAILED)
     return refuse();

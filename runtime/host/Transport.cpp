@@ -354,10 +354,10 @@ Outcome Transport::drain(std::chrono::milliseconds limit) {
     advance(); // sends all messages of the caller's ranks
     ticket = sends;
     if (isDrained(ticket))
-      return {};
+      return violation();
   }
   if (waitUntil(Clock::now() + limit, [&] { return isDrained(ticket); }))
-    return {};
+    return violation();
   return {gc3Timeout, "after " + std::to_string(limit.count()) +
                           " ms, a process of another host still does not receive what this process has sent"};
 }

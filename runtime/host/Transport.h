@@ -73,7 +73,7 @@ public:
   /// here.
   bool sleepUntil(Clock::time_point deadline);
   /// Waits until everything that the calling thread's ranks have sent arrives without further calls of this object.
-  /// gc3Timeout: after `limit`, another process still does not receive it.
+  /// gc3Timeout: after `limit`, another process still does not receive it. gc3RemoteError: see violation().
   core::Outcome drain(std::chrono::milliseconds limit);
 
   /// Returns an error if a process has sent what none of this version sends. Costs one load.

@@ -356,8 +356,8 @@ GC3_API gc3Result_t gc3HostCommInitEnv(gc3Comm_t *comm, gc3Bundle_t bundle, cons
  * a buffer of a call. But if all buffers of a call are of this function, ranks in several processes exchange large
  * messages as fast as threads of one process: each process maps the buffers of the others. The memory counts as shared
  * memory of the process. After fork(), the parent's buffers are memory that parent and child share.
- * gc3InvalidArgument: null. gc3SystemError: there is no memory, or the system refuses it (a limit of the process; the
- * text names it).
+ * gc3InvalidArgument: null. gc3SystemError: the machine or a control group of the process has not enough memory left,
+ * or a limit of the process refuses it.
  */
 GC3_API gc3Result_t gc3HostMemAlloc(void **buffer, size_t bytes);
 
@@ -465,8 +465,8 @@ GC3_API gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *ncclC
 GC3_API gc3Result_t gc3CommGetAsyncError(gc3Comm_t comm, gc3Result_t *result);
 
 /**
- * Frees one rank. No call on it may be running. Later calls of other ranks wait for this rank until the timeout. If
- * `comm` is null, returns gc3Success.
+ * Frees one rank. No call on it may be running. Later calls of other ranks wait for this rank until the timeout; if it
+ * is in another process, they return gc3RemoteError within seconds. If `comm` is null, returns gc3Success.
  */
 GC3_API gc3Result_t gc3CommDestroy(gc3Comm_t comm);
 
@@ -474,8 +474,8 @@ GC3_API gc3Result_t gc3CommDestroy(gc3Comm_t comm);
  * Aborts and frees one rank. Call this instead of gc3CommDestroy if kernels may be waiting for ranks that never arrive:
  * the library ends these kernels. Returns at once. A thread of the library releases the rank's resources when its
  * kernels have ended. If another thread is in a call on the rank, that call returns gc3InvalidUsage. On host
- * communicators, waiting calls end only at their timeout. The NCCL communicator of gc3CommInit is unchanged. If `comm`
- * is null, returns gc3Success.
+ * communicators, waiting calls of the same process end only at their timeout; those of other processes return
+ * gc3RemoteError. The NCCL communicator of gc3CommInit is unchanged. If `comm` is null, returns gc3Success.
  */
 GC3_API gc3Result_t gc3CommAbort(gc3Comm_t comm);
 

@@ -2,10 +2,13 @@
 // Tests the memory for buffers that other processes map, over gc3HostMemAlloc and gc3HostMemFree.
 #include "host/BufferArena.h"
 #include "gc3.h"
+#include "host/FreeMemory.h"
 #include "host/SharedFile.h"
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <random>
@@ -140,6 +143,44 @@ TEST(HostMemory, Misuse) {
             "no memory for a buffer of " + std::to_string(SIZE_MAX) + " bytes: Cannot allocate memory");
 }
 
+TEST(HostMemory, MoreThanTheMachineHas) {
+  const uint64_t pages = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES));
+  void *buffer = nullptr;
+  EXPECT_EQ(gc3HostMemAlloc(&buffer, pages * 4096), gc3SystemError); // although the arena has enough addresses
+  EXPECT_EQ(std::string(gc3GetLastError(nullptr)),
+            "no memory for a buffer of " + std::to_string(pages * 4096) + " bytes: Cannot allocate memory");
+  EXPECT_GT(host::freeMemory(), 0u);
+  EXPECT_LT(host::freeMemory(), pages * 4096);
+}
+
+TEST(FreeMemory, IsTheLeastOfTheMachineAndItsGroups) {
+  const std::filesystem::path root = std::filesystem::temp_directory_path() / ("gc3-" + std::to_string(::getpid()));
+  const auto write = [&](const std::string &path, const std::string &text) {
+    const std::filesystem::path whole = root / path;
+    std::filesystem::create_directories(whole.parent_path());
+    std::ofstream(whole) << text;
+  };
+  EXPECT_EQ(host::freeMemory(root), UINT64_MAX);
+  write("proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:   2000 kB\n");
+  EXPECT_EQ(host::freeMemory(root), 2000u << 10);
+  write("proc/self/cgroup", "0::/outer/inner\n");
+  write("sys/fs/cgroup/outer/inner/memory.max", "max\n");
+  write("sys/fs/cgroup/outer/inner/memory.current", "10\n");
+  EXPECT_EQ(host::freeMemory(root), 2000u << 10);
+  write("sys/fs/cgroup/outer/memory.max", "5000\n");
+  write("sys/fs/cgroup/outer/memory.current", "1000\n");
+  EXPECT_EQ(host::freeMemory(root), 4000u);
+  write("sys/fs/cgroup/outer/inner/memory.max", "30\n");
+  EXPECT_EQ(host::freeMemory(root), 20u);
+  write("sys/fs/cgroup/outer/inner/memory.current", "40\n");
+  EXPECT_EQ(host::freeMemory(root), 0u);
+  write("sys/fs/cgroup/memory.max", "7\n"); // a container sees its own group as the first one
+  write("sys/fs/cgroup/memory.current", "1\n");
+  write("proc/self/cgroup", "0::/\n");
+  EXPECT_EQ(host::freeMemory(root), 6u);
+  std::filesystem::remove_all(root);
+}
+
 // A child has another arena than its parent, because both would allocate the same parts.
 TEST(HostMemory, AChildHasItsOwnArena) {
   std::byte *const buffer = allocate(4096);
@@ -178,6 +219,15 @@ TEST(HostMemory, LimitsOfTheProcess) {
       withLimit(RLIMIT_FSIZE, 4 << 20, refuses("no memory for a buffer of 8388608 bytes: Cannot allocate memory")), 0);
   EXPECT_EQ(withLimit(RLIMIT_FSIZE, 4096, refuses("can't map memory for buffers: File too large")), 0);
   EXPECT_EQ(withLimit(RLIMIT_FSIZE, 64 << 20, [] { release(allocate(8 << 20)); }), 0);
+  uint64_t mappedPages = 0;
+  std::ifstream("/proc/self/statm") >> mappedPages;
+  const rlim_t limit = mappedPages * 4096 + (rlim_t{128} << 30);
+  EXPECT_EQ(withLimit(RLIMIT_AS, limit,
+                      [&] {
+                        release(allocate(8 << 20));
+                        EXPECT_LE(host::arena::place().bytes, limit / 16); // leaves addresses for other memory
+                      }),
+            0);
   EXPECT_EQ(withLimit(RLIMIT_FSIZE, 4 << 20,
                       [] {
                         core::Result<host::SharedFile> file = host::SharedFile::create();

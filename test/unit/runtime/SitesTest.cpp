@@ -275,12 +275,10 @@ const std::string waitingText =
 /// Lets rank 1 announce a call, and not run it.
 std::vector<Outcome> runWithoutRank1(Sites &sites) {
   std::vector<float> send(10), recv(10);
-  return sites.threads([&](uint32_t rank, api::Backend &backend) -> Outcome {
-    if (rank != 1)
-      return sums(backend, rank, 10, 1);
-    const core::RankRequest part{rank, allReduce(send.data(), recv.data(), 10)};
-    return backend.arrive({&part, 1}).refused;
-  });
+  const core::RankRequest part{1, allReduce(send.data(), recv.data(), 10)};
+  EXPECT_TRUE(sites.backends[1]->arrive({&part, 1}).refused.ok());
+  return sites.threads(
+      [&](uint32_t rank, api::Backend &backend) { return rank == 1 ? Outcome{} : sums(backend, rank, 10, 1); });
 }
 
 } // namespace

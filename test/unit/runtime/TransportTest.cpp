@@ -314,6 +314,17 @@ TEST_F(TransportTest, DrainEndsAtItsTimeLimit) {
   EXPECT_EQ(outcome.text, "after 5 ms, a process of another host still does not receive what this process has sent");
 }
 
+// The wire may still read what it has not sent, so no later call may run.
+TEST_F(TransportTest, DrainReturnsAViolation) {
+  transport.announce(0, 1, {});
+  wire.isStuck = true;
+  transport.attach(mirror);
+  arrive(FrameKind::Credit, 3, 1); // for a message that was not sent
+  const core::Outcome outcome = transport.drain(std::chrono::seconds(60));
+  EXPECT_EQ(outcome.code, gc3RemoteError);
+  EXPECT_EQ(outcome.text, protocolError("it sends a wrong credit"));
+}
+
 TEST(RemoteAnnouncement, IsTheSameAfterItsBytes) {
   api::Announcement from{}, to{};
   float buffer = 0;
