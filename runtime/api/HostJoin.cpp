@@ -216,7 +216,7 @@ Outcome connectHosts(Assembly &assembly, HostBackend &backend, const job::WaitLi
     return addresses.outcome();
   if (transport->lowestRank() != assembly.rank())
     return {};
-  const Outcome outcome = transport->connect(*addresses, limits.timeout, [&]() -> Outcome {
+  Outcome outcome = transport->connect(*addresses, limits.timeout, [&]() -> Outcome {
     const job::Loss *const loss = assembly.loss();
     return loss ? Outcome{gc3RemoteError, job::describe(*loss)} : Outcome{};
   });
