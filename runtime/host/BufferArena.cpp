@@ -185,7 +185,7 @@ Result<void *> allocate(size_t bytes) {
 
 Outcome release(void *buffer) {
   Arena *const arena = current.load(std::memory_order_acquire);
-  const Outcome unknown{gc3InvalidArgument, "this process has not allocated the buffer, or has released it"};
+  Outcome unknown{gc3InvalidArgument, "this process has not allocated the buffer, or has released it"};
   if (!arena || !arena->place.holds(buffer))
     return unknown;
   const std::lock_guard lock(arena->mutex);
