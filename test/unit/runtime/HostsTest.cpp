@@ -43,11 +43,12 @@ public:
     onThreads(count, [&](size_t rank) { backends[rank].reset(); });
   }
 
-  /// Calls function(rank, backend) on a thread for each of the ranks `first` to the last.
-  std::vector<Outcome> threads(const std::function<Outcome(uint32_t, api::Backend &)> &function, uint32_t first = 0) {
+  /// Calls function(rank, backend) on a thread for each of the ranks `firstRank` to the last.
+  std::vector<Outcome> threads(const std::function<Outcome(uint32_t, api::Backend &)> &function,
+                               uint32_t firstRank = 0) {
     std::vector<Outcome> outcomes(backends.size());
-    onThreads(backends.size() - first, [&](size_t i) {
-      outcomes[first + i] = function(static_cast<uint32_t>(first + i), *backends[first + i]);
+    onThreads(backends.size() - firstRank, [&](size_t i) {
+      outcomes[firstRank + i] = function(static_cast<uint32_t>(firstRank + i), *backends[firstRank + i]);
     });
     return outcomes;
   }
