@@ -24,7 +24,7 @@ run_tests release -R '^(package\.deb|browser)'
 
 # The readers of untrusted files, and the compiler. With --deep all tests.
 if [ $deep = no ]; then
-  run_tests asan-ubsan -R '^(lit|fuzz\..*|unit\.(bundle|hostile|api|element|transfers|front|text|import|claims|topology|synth|tuner|simulate|selector|schedule|agreement|net|tune-file)-tests?)$'
+  run_tests asan-ubsan -R '^(lit|fuzz\..*|unit\.(bundle|hostile|api|element|transfers|front|text|import|claims|topology|synth|tuner|simulate|selector|schedule|agreement|net|tune-file|sites|hosts|buffer-arena|call-table|processes)-tests?)$'
 else
   run_tests asan-ubsan -E '^browser'
 fi
