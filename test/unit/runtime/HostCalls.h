@@ -92,6 +92,39 @@ inline Outcome sums(api::Backend &backend, uint32_t rank, uint64_t count, uint64
   return {};
 }
 
+/// Calls AllToAll, AllGather, ReduceScatter, Broadcast with root 1, and AllReduce on a rank. Returns the first error;
+/// wrong results are failures of the test.
+inline Outcome callEveryKind(api::Backend &backend, uint32_t rank, uint64_t count, Route route = Route::ThroughSlots) {
+  const uint32_t ranks = backend.ranks();
+  Floats send(ranks * count, memoryFor(route)), recv(ranks * count, memoryFor(route));
+  for (uint64_t i = 0; i < send.size(); ++i)
+    send[i] = inputOf(rank, i, 0);
+  const auto run = [&](const char *name, int root, uint64_t results, const auto &expected) {
+    const Outcome outcome = call(
+        backend, rank, {core::CallKind::Standard, name, send.data(), recv.data(), count, gc3Float32, gc3Sum, root});
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; outcome.ok() && i < results; ++i)
+      wrong += recv[i] != expected(static_cast<uint32_t>(i / count), i % count);
+    EXPECT_EQ(wrong, 0u) << name << " on rank " << rank;
+    return outcome;
+  };
+  const auto sumAt = [&](uint32_t, uint64_t i) {
+    float sum = 0;
+    for (uint32_t r = 0; r < ranks; ++r)
+      sum += inputOf(r, rank * count + i, 0);
+    return sum;
+  };
+  Outcome outcome =
+      run("alltoall", -1, ranks * count, [&](uint32_t from, uint64_t i) { return inputOf(from, rank * count + i, 0); });
+  if (outcome.ok())
+    outcome = run("allgather", -1, ranks * count, [&](uint32_t from, uint64_t i) { return inputOf(from, i, 0); });
+  if (outcome.ok())
+    outcome = run("reduce_scatter", -1, count, sumAt);
+  if (outcome.ok())
+    outcome = run("broadcast", 1, count, [&](uint32_t, uint64_t i) { return inputOf(1, i, 0); });
+  return outcome.ok() ? sums(backend, rank, count, 2, false, route) : outcome;
+}
+
 inline void expectAll(const std::vector<Outcome> &outcomes, gc3Result_t code, const std::string &text = {}) {
   for (size_t rank = 0; rank < outcomes.size(); ++rank) {
     EXPECT_EQ(outcomes[rank].code, code) << "rank " << rank << ": " << outcomes[rank].text;

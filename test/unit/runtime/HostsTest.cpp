@@ -121,28 +121,7 @@ TEST(Hosts, RunEveryKindOfProgram) {
   Hosts hosts({plainRingAllReduce(ranks), allToAll(ranks, 2), allGather(ranks, true), reduceScatter(ranks, true),
                broadcast(ranks, 1)},
               twoProcessesEach);
-  const auto callAll = [&](uint32_t rank, api::Backend &backend) -> Outcome {
-    std::vector<float> send(ranks * count), recv(ranks * count);
-    for (uint64_t i = 0; i < send.size(); ++i)
-      send[i] = inputOf(rank, i, 0);
-    const auto run = [&](const char *name, int root) {
-      return call(backend, rank,
-                  {core::CallKind::Standard, name, send.data(), recv.data(), count, gc3Float32, gc3Sum, root});
-    };
-    if (Outcome outcome = run("alltoall", -1); !outcome.ok())
-      return outcome;
-    for (uint64_t i = 0; i < recv.size(); ++i)
-      EXPECT_EQ(recv[i], inputOf(static_cast<uint32_t>(i / count), rank * count + i % count, 0));
-    if (Outcome outcome = run("allgather", -1); !outcome.ok())
-      return outcome;
-    for (uint64_t i = 0; i < recv.size(); ++i)
-      EXPECT_EQ(recv[i], inputOf(static_cast<uint32_t>(i / count), i % count, 0));
-    if (Outcome outcome = run("broadcast", 1); !outcome.ok())
-      return outcome;
-    for (uint64_t i = 0; i < count; ++i)
-      EXPECT_EQ(recv[i], inputOf(1, i, 0));
-    return sums(backend, rank, count, 2);
-  };
+  const auto callAll = [&](uint32_t rank, api::Backend &backend) { return callEveryKind(backend, rank, count); };
   for (int round = 0; round < 3; ++round)
     expectAll(hosts.threads(callAll), gc3Success);
 }

@@ -102,32 +102,8 @@ TEST_P(SitesWith, RunEveryKindOfProgram) {
   Sites sites({plainRingAllReduce(ranks), allToAll(ranks, 2), allGather(ranks, true), reduceScatter(ranks, true),
                broadcast(ranks, 1)},
               ranks, 1, {}, sharesBuffers);
-  const auto callAll = [&](uint32_t rank, api::Backend &backend) -> Outcome {
-    Floats send(ranks * count, memoryFor(GetParam())), recv(ranks * count, memoryFor(GetParam()));
-    for (uint64_t i = 0; i < send.size(); ++i)
-      send[i] = inputOf(rank, i, 0);
-    const auto run = [&](const char *name, int root) {
-      return call(backend, rank,
-                  {core::CallKind::Standard, name, send.data(), recv.data(), count, gc3Float32, gc3Sum, root});
-    };
-    if (Outcome outcome = run("alltoall", -1); !outcome.ok())
-      return outcome;
-    for (uint64_t i = 0; i < recv.size(); ++i)
-      EXPECT_EQ(recv[i], inputOf(static_cast<uint32_t>(i / count), rank * count + i % count, 0));
-    if (Outcome outcome = run("allgather", -1); !outcome.ok())
-      return outcome;
-    for (uint64_t i = 0; i < recv.size(); ++i)
-      EXPECT_EQ(recv[i], inputOf(static_cast<uint32_t>(i / count), i % count, 0));
-    if (Outcome outcome = run("reduce_scatter", -1); !outcome.ok())
-      return outcome;
-    for (uint64_t i = 0; i < count; ++i)
-      EXPECT_EQ(recv[i],
-                inputOf(0, rank * count + i, 0) + inputOf(1, rank * count + i, 0) + inputOf(2, rank * count + i, 0));
-    if (Outcome outcome = run("broadcast", 1); !outcome.ok())
-      return outcome;
-    for (uint64_t i = 0; i < count; ++i)
-      EXPECT_EQ(recv[i], inputOf(1, i, 0));
-    return sums(backend, rank, count, 2, false, GetParam());
+  const auto callAll = [&](uint32_t rank, api::Backend &backend) {
+    return callEveryKind(backend, rank, count, GetParam());
   };
   for (int round = 0; round < 3; ++round) // messages of the first calls use slots
     expectAll(sites.threads(callAll), gc3Success);
