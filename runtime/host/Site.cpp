@@ -5,13 +5,20 @@
 
 namespace gc3::host {
 
-/// A process that has left in order no longer needs its connections.
+/// A process whose ranks have all left in order no longer needs its connections.
 core::Outcome Site::findLoss() const {
   core::Outcome loss = neighbours->findLoss();
   if (!loss.ok() || !carrier)
     return loss;
   loss = carrier->violation();
-  return loss.ok() ? carrier->findLoss([this](uint32_t process) { return !neighbours->findLoss(process).ok(); }) : loss;
+  if (!loss.ok())
+    return loss;
+  return carrier->findLoss([this](uint32_t process) {
+    for (uint32_t rank = 0; rank < all; ++rank)
+      if (carrier->processOf(rank) == process && neighbours->findLoss(rank).ok())
+        return false;
+    return true;
+  });
 }
 
 } // namespace gc3::host
