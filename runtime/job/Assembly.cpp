@@ -74,7 +74,7 @@ core::Result<std::unique_ptr<Listener>> Listener::open(std::string_view interfac
 core::Result<std::unique_ptr<Listener>> Listener::open(const Launch &launch) {
   return guard([&]() -> core::Result<std::unique_ptr<Listener>> {
     auto made = std::make_unique<Parts>();
-    if (Outcome outcome = made->reception.open(launch.firstPort, Launch::portCount); !outcome.ok())
+    if (Outcome outcome = made->reception.open(launch.firstPort, Launch::portCount, launch.rootHost); !outcome.ok())
       return outcome;
     made->endpoint.port = made->reception.port();
     made->endpoint.token = net::tokenOf(launch.key);

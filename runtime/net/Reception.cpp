@@ -19,16 +19,16 @@ constexpr size_t mostStrangers = 64;
 
 } // namespace
 
-/// Opens a port at all addresses of the machine.
-asio::error_code Reception::bindTo(const Tcp &protocol, uint16_t port) {
+asio::error_code Reception::bindTo(const asio::ip::address &address, uint16_t port) {
+  const Tcp::endpoint endpoint(address, port);
   asio::error_code error, ignored;
-  acceptor.open(protocol, error);
+  acceptor.open(endpoint.protocol(), error);
   if (!error)
     acceptor.set_option(Tcp::acceptor::reuse_address(true), error); // of an earlier job that has ended
-  if (!error && protocol == Tcp::v6())
+  if (!error && address.is_v6())
     acceptor.set_option(asio::ip::v6_only(false), error);
   if (!error)
-    acceptor.bind({protocol, port}, error);
+    acceptor.bind(endpoint, error);
   if (!error)
     acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error)
@@ -36,13 +36,15 @@ asio::error_code Reception::bindTo(const Tcp &protocol, uint16_t port) {
   return error;
 }
 
-Outcome Reception::open(uint16_t firstPort, uint16_t count) {
-  asio::error_code error;
+Outcome Reception::open(uint16_t firstPort, uint16_t count, const std::string &host) {
+  asio::error_code error, isName;
+  const asio::ip::address named = asio::ip::make_address(host, isName);
+  const bool isLocal = !isName && named.is_loopback();
   for (uint16_t i = 0; i < count && !acceptor.is_open(); ++i) {
     const auto port = static_cast<uint16_t>(firstPort == 0 ? 0 : firstPort + i);
-    error = bindTo(Tcp::v6(), port); // for IPv4, too
-    if (error && error != asio::error::address_in_use)
-      error = bindTo(Tcp::v4(), port);
+    error = bindTo(isLocal ? named : asio::ip::address_v6::any(), port); // "any" is for IPv4, too
+    if (error && error != asio::error::address_in_use && !isLocal)
+      error = bindTo(asio::ip::address_v4::any(), port);
   }
   if (!acceptor.is_open())
     return {gc3SystemError, "rank 0 can't open a port: " + error.message()};

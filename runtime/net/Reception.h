@@ -24,8 +24,8 @@ public:
   explicit Reception(asio::io_context &context) : context(context) {}
 
   /// Opens the first free port of `firstPort` .. `firstPort` + `count` - 1; if firstPort is 0, any port. Ranks can
-  /// connect from now on.
-  core::Outcome open(uint16_t firstPort, uint16_t count);
+  /// connect from now on: if `host` is a loopback address, at this address, else at all addresses of the machine.
+  core::Outcome open(uint16_t firstPort, uint16_t count, const std::string &host = {});
   uint16_t port() const;
 
   /// Begins to accept ranks 1 to `ranks` - 1.
@@ -52,7 +52,7 @@ private:
   };
   using GuestPointer = std::shared_ptr<Guest>;
 
-  asio::error_code bindTo(const Tcp &protocol, uint16_t port);
+  asio::error_code bindTo(const asio::ip::address &address, uint16_t port);
   void acceptNext();
   void readHello(const GuestPointer &guest);
   void handleHello(const GuestPointer &guest, const Greeting &hello);

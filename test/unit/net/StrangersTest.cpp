@@ -50,6 +50,25 @@ Greeting helloOf(uint32_t rank, uint32_t ranks, const Endpoint &endpoint) {
   return hello;
 }
 
+/// 127.0.0.2 is another address of this machine.
+bool isReachedElsewhere(const std::string &host) {
+  asio::io_context context;
+  Reception reception(context);
+  EXPECT_EQ(reception.open(0, 1, host).text, "");
+  asio::error_code here, elsewhere;
+  Tcp::socket one(context), other(context);
+  one.connect({asio::ip::make_address("127.0.0.1"), reception.port()}, here);
+  EXPECT_FALSE(here);
+  other.connect({asio::ip::make_address("127.0.0.2"), reception.port()}, elsewhere);
+  return !elsewhere;
+}
+
+TEST(Strangers, ALoopbackAddressKeepsOtherMachinesOut) {
+  EXPECT_FALSE(isReachedElsewhere("127.0.0.1"));
+  EXPECT_TRUE(isReachedElsewhere("a-host"));
+  EXPECT_TRUE(isReachedElsewhere(""));
+}
+
 TEST(Strangers, TheyAreDroppedAndDisturbNoRank) {
   Ranks ranks(3);
   const Endpoint endpoint = ranks.endpoint;
