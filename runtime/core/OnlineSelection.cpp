@@ -81,9 +81,10 @@ std::string sizeText(uint32_t bucket) {
 } // namespace
 
 OnlineSelection::OnlineSelection(ArmSource &armSource, const TuneOptions &chosen, const CommunicatorShape &ownShape,
-                                 select::TuneFile ofEarlierJobs, ShapeRule shapeRule)
+                                 select::TuneFile ofEarlierJobs, ShapeRule shapeRule, float chosenSpacing)
     : source(armSource), options(chosen), shape(ownShape), earlier(std::move(ofEarlierJobs)),
-      shapes(chosen.hasShapes ? std::move(shapeRule) : ShapeRule{}), budget(chosen.explorable) {}
+      shapes(chosen.hasShapes ? std::move(shapeRule) : ShapeRule{}), timedEvery(chosenSpacing),
+      budget(chosen.explorable) {}
 
 /// If the program is fixed, there is still a choice among its shapes.
 Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request, Traffic traffic) {
@@ -135,6 +136,7 @@ OnlineSelection::Family OnlineSelection::makeFamily(const Request &request, std:
     made.arms.push_back({program, {}});
   made.known.buckets = bucketCount;
   made.known.count = static_cast<uint32_t>(programs.size());
+  made.known.timedEvery = timedEvery;
   predict(programs, made.known);
   addShapes(request, made);
   return made;

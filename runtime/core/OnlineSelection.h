@@ -45,9 +45,9 @@ class OnlineSelection {
 public:
   /// `source` must outlive this object. `earlier` is what earlier jobs have learned on this machine with the same
   /// bundles, for communicators of any shape. It must be identical on all ranks. `shapes` has the shapes of programs,
-  /// if the options want them; empty: all programs have the default shape.
+  /// if the options want them; empty: all programs have the default shape. For `timedEvery` see select::Arms.
   OnlineSelection(ArmSource &source, const TuneOptions &options, const CommunicatorShape &shape = {},
-                  select::TuneFile earlier = {}, ShapeRule shapes = {});
+                  select::TuneFile earlier = {}, ShapeRule shapes = {}, float timedEvery = select::timedEveryOnHost);
 
   /// Calls that have the same arms, datatype, operation and traffic.
   struct Family {
@@ -125,6 +125,7 @@ private:
   const CommunicatorShape shape;
   const select::TuneFile earlier;
   const ShapeRule shapes;
+  const float timedEvery;
   select::Budget budget;
   /// By collective, type and kind of calls: only calls by name can have programs with other buffers. Then by the only
   /// program that may run the calls, or `anyProgram`.

@@ -31,7 +31,7 @@ public:
   /// `source` must outlive this object.
   SequentialSelection(ArmSource &source, const TuneOptions &options, const CommunicatorShape &shape,
                       select::TuneFile earlier, ShapeRule shapes)
-      : selection(source, options, shape, std::move(earlier), std::move(shapes)) {}
+      : selection(source, options, shape, std::move(earlier), std::move(shapes), select::timedEveryOnStreams) {}
 
   /// Returns the kind of a valid request. It has no family if the arm is fixed, or the request is an error.
   Kind find(const Request &request);

@@ -52,8 +52,8 @@ bool Selector::Arm::canRun() const {
 }
 
 Selector::Selector(const Arms &arms, Budget &commonBudget)
-    : buckets(arms.buckets), count(arms.count), budget(commonBudget), bases(arms.variantOf),
-      states(std::size_t(arms.buckets) * arms.count), pending(states.size()), rows(arms.buckets),
+    : buckets(arms.buckets), count(arms.count), timedEvery(arms.timedEvery), budget(commonBudget),
+      bases(arms.variantOf), states(std::size_t(arms.buckets) * arms.count), pending(states.size()), rows(arms.buckets),
       prospects(states.size()) {
   if (bases.empty()) {
     bases.resize(count);
@@ -191,15 +191,14 @@ void Selector::exclude(uint32_t number) {
   }
 }
 
-/// Choosing and timing cost about half a microsecond, and must not cost more than 1 % of the calls. But the first calls
-/// need the most samples, and after a far sample, the next ones soon show whether it is a spike or a change.
-uint32_t Selector::repeatsOf(const Row &row) {
-  constexpr float enough = 80; // microseconds of calls for each timed call
+/// The first calls need the most samples. After a far sample, the next ones soon show whether it is a spike or a
+/// change.
+uint32_t Selector::repeatsOf(const Row &row) const {
   const bool hasChanged = row.changedAt != 0 && row.samples < row.changedAt + firstCalls;
   if (row.calls < firstCalls || row.isSuspect || hasChanged)
     return 0;
   const uint32_t most = std::clamp(row.calls / 16, 8U, 255U);
-  return static_cast<uint32_t>(std::min(enough / row.microseconds, static_cast<float>(most)));
+  return static_cast<uint32_t>(std::min(timedEvery / row.microseconds, static_cast<float>(most)));
 }
 
 /// Returns how many far samples in a row are a change: so many that spikes alone do this in one of 100,000 calls.

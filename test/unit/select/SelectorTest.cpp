@@ -19,8 +19,10 @@ constexpr float never = std::numeric_limits<float>::infinity();
 
 /// A selector for one bucket whose times it gets at once.
 struct Bench {
-  explicit Bench(std::vector<float> predicted, double share = 0.02, std::vector<uint32_t> variantOf = {})
-      : budget(share), selector(Arms{1, static_cast<uint32_t>(predicted.size()), predicted, {0}, variantOf}, budget),
+  explicit Bench(std::vector<float> predicted, double share = 0.02, std::vector<uint32_t> variantOf = {},
+                 float timedEvery = 80)
+      : budget(share),
+        selector(Arms{1, static_cast<uint32_t>(predicted.size()), predicted, {0}, variantOf, timedEvery}, budget),
         counts(predicted.size()) {}
 
   /// Makes calls whose times are `times`, with a noise of 5 %. Returns the time of all calls.
@@ -194,6 +196,9 @@ TEST(Selector, TimesFewOfTheShortCalls) {
   EXPECT_EQ(shortest.selector.choose(0).repeats, 255);
   longOnes.run(5000, {100, 200});
   EXPECT_EQ(longOnes.selector.choose(0).repeats, 0);
+  Bench rare({100, 200}, 0.02, {}, 600);
+  rare.run(5000, {100, 200});
+  EXPECT_NEAR(rare.selector.choose(0).repeats, 6, 1);
 }
 
 TEST(Selector, LearnsFromNearBuckets) {
