@@ -8,7 +8,7 @@ import sys
 from types import TracebackType
 from typing import Any, List, Optional, Tuple, Type, Union
 
-from . import _forms, _library, arrays, errors, groups
+from . import _forms, _library, arrays, errors, groups, rendezvous
 from ._config import Config
 from .arrays import View
 from .bundle import Bundle, StrPath, open_bundle
@@ -30,7 +30,8 @@ def unique_id() -> bytes:
 class Communicator:
     """One rank of a group of ranks, which run the programs of one bundle.
 
-    Create a communicator by :meth:`from_env`, :meth:`from_id`, :meth:`all_ranks` or :meth:`from_nccl`. All ranks make
+    Create a communicator by one of the methods ``from_…``, or all ranks of a process
+    by :meth:`all_ranks`. All ranks make
     the same calls in the same order. A communicator is a context manager, which closes it at the end.
 
     Arrays are NumPy arrays, PyTorch tensors, or objects with Python's buffer protocol. They must be contiguous; the
@@ -119,6 +120,31 @@ class Communicator:
         handle = ctypes.c_void_p()
         _library.library().call("gc3CommInit", handle, opened.handle, ctypes.c_void_p(pointer), config.gpu())
         return cls(handle, opened, "cuda")
+
+    @classmethod
+    def from_process_group(cls, group: Optional[Any], bundle: Union[Bundle, StrPath],
+                           config: Config = Config()) -> Communicator:
+        """Creates a rank on the ranks of a PyTorch process group; None is the default group.
+
+        All ranks of the group call this. A group of gloo or MPI gets a host communicator. A group of NCCL gets one
+        on GPUs, which uses the group's NCCL communicator; select the rank's GPU by ``torch.cuda.set_device`` first,
+        and close the communicator before the group is destroyed. Raises UsageError if PyTorch is older than 2.8, which
+        does not give this NCCL communicator.
+        """
+        if rendezvous.is_on_gpus(group):
+            return cls.from_nccl(rendezvous.nccl_pointer(group), bundle, config)
+        distributed = sys.modules["torch"].distributed
+        identity = rendezvous.share_id_over_group(group)
+        return cls.from_id(identity, distributed.get_rank(group), distributed.get_world_size(group), bundle, config)
+
+    @classmethod
+    def from_store(cls, store: rendezvous.Store, rank: int, size: int, bundle: Union[Bundle, StrPath],
+                   config: Config = Config(), *, key: str = "gc3") -> Communicator:
+        """Creates rank `rank` of `size` ranks that share a key-value store, such as PyTorch's TCPStore.
+
+        Each communicator needs its own `key`.
+        """
+        return cls.from_id(rendezvous.share_id_over_store(store, key, rank), rank, size, bundle, config)
 
     # ---- Life ----
 
