@@ -77,7 +77,10 @@ class Bundle:
         self.path = os.fspath(path)
         self.source = source
         self._handle = ctypes.c_void_p()
-        _library.library().call("gc3BundleLoad", self._handle, os.fsencode(self.path))
+        try:
+            _library.library().call("gc3BundleLoad", self._handle, os.fsencode(self.path))
+        except errors.BundleError as error:
+            raise errors.BundleError(f"'{self.path}': {error}", error.code) from None
         self.programs = self._read_programs()
 
     def _read_programs(self) -> Tuple[Program, ...]:
@@ -142,7 +145,11 @@ class Bundle:
         kinds = ("ast", "chunk-dag", "inst-dag", "gc3-ir", "msccl-xml", "dot", "html")
         if what not in kinds:
             raise errors.ArgumentError(f"gc3c emits {', '.join(kinds)}, not {what!r}")
-        return self._compiled([f"--emit={what}", "-o", "-"] + ([f"--program={program}"] if program is not None else []))
+        names = [known.name for known in self.programs]
+        if program is not None and program not in names:
+            raise errors.ArgumentError(f"the bundle has no program '{program}'; it has {', '.join(names)}")
+        choice = [f"--program={program}"] if program is not None and len(names) > 1 else []
+        return self._compiled([f"--emit={what}", "-o", "-", *choice])
 
     def show(self, program: Optional[str] = None) -> None:
         """Opens the page that plays a program in a browser. `program` is needed if the bundle has several."""

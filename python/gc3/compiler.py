@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Mapping, Optional, Sequence, Tuple, Union
 
@@ -10,7 +11,7 @@ from . import _cache, errors
 from ._source import Source
 from .bundle import Bundle, StrPath
 
-Param = Union[int, bool, str]
+Param = Union[int, bool, str, Sequence[int], Sequence[bool], Sequence[str]]
 
 
 def compile(path_or_text: StrPath, *, params: Optional[Mapping[str, Param]] = None, programs: Optional[str] = None,
@@ -24,7 +25,7 @@ def compile(path_or_text: StrPath, *, params: Optional[Mapping[str, Param]] = No
     Args:
         path_or_text: a ``.gc3`` file, or the text of a program. A str with a line break or a brace is a text. Its
             imports are searched in the working folder.
-        params: values of the program's params, such as ``{"R": 8}``.
+        params: values of the program's params, such as ``{"R": 8}``: ints, bools, strs, or lists of these.
         programs: compile only this program of the file.
         verify: ``"fast"``, ``"exact"`` or ``"off"``; see ``gc3c --verify``.
         include: also search these folders for imports.
@@ -60,11 +61,13 @@ def _options(params: Mapping[str, Param], programs: Optional[str], verify: str, 
 
 
 def _param_text(value: Param) -> str:
-    """Returns a param's value as gc3c reads it.
+    """Returns a param's value as gc3c reads it. A string is its own text, and has quotes only in a list.
 
-    >>> _param_text(True), _param_text(8)
-    ('true', '8')
+    >>> _param_text(True), _param_text("LL"), _param_text(["a", "b"])
+    ('true', 'LL', '["a", "b"]')
     """
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(json.dumps(item) for item in value) + "]"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
