@@ -289,10 +289,13 @@ def test_a_failed_block_aborts_the_communicator(everything):
         rank.abort()
 
 
-def test_a_failed_group_keeps_its_own_error(ranks):
+def test_a_failed_group_keeps_its_own_error(everything):
+    ranks = gc3.Communicator.all_ranks(everything, config=gc3.Config(timeout=0.2))
     with pytest.raises(ZeroDivisionError), gc3.group():
-        ranks[0].all_reduce(VECTOR.copy(), op="sum")
+        ranks[0].all_reduce(VECTOR.copy())
         1 / 0
+    for rank in ranks:
+        rank.abort()
 
 
 def test_creation_errors(everything, tmp_path):
