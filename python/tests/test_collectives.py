@@ -186,6 +186,29 @@ def test_threads_are_ranks(everything):
     assert_equal(outputs, [expected] * RANKS)
 
 
+def test_select_names_the_program_of_a_call(ranks):
+    assert [ranks[0].select(name, inputs(3)[0], root=root) for name, root in
+            [("allreduce", None), ("broadcast", 1), ("shift(by = 2)", None)]] == ["all_reduce", "broadcast", "shift_by_two"]
+    with pytest.raises(gc3.NoProgramError, match="sort"):
+        ranks[0].select("sort", inputs(3)[0])
+
+
+def test_memory_that_processes_share(ranks):
+    arrays = [gc3.zeros((2, 3), "int64") for _ in ranks]
+    assert (arrays[0].shape, arrays[0].dtype, arrays[0].any()) == ((2, 3), np.int64, False)
+    for rank, array in enumerate(arrays):
+        array += rank
+    part = arrays[0][1]  # keeps the memory
+    together(ranks, lambda rank: rank.all_reduce(arrays[rank.rank]))
+    del arrays
+    assert_equal([part], [[6, 6, 6]])
+    assert gc3.zeros(0).shape == (0,)
+    with pytest.raises(gc3.ArgumentError, match="dtype has elements of type bool, and gc3 has int8"):
+        gc3.zeros(3, bool)
+    with pytest.raises(gc3.ResourceError):
+        gc3.zeros(1 << 60)
+
+
 def test_empty_arrays(ranks):
     outputs = together(ranks, lambda rank: rank.all_reduce(np.empty((0, 3), np.float32)))
     assert [output.shape for output in outputs] == [(0, 3)] * RANKS
