@@ -227,8 +227,8 @@ class Communicator:
         Returns the output.
         """
         send = self._input(x)
-        receive = self._output(send, self._new(send, arrays.join_first(send, self.size), out), self.size * send.elements,
-                               "those of x for each rank")
+        joined = self._new(send, arrays.join_first(send, self.size), out)
+        receive = self._output(send, joined, self.size * send.elements, "those of x for each rank")
         self._call("gc3AllGather", send, receive, send.elements)
         return receive.array
 
@@ -310,8 +310,8 @@ class Communicator:
         send = self._input(x)
         receive = None
         if self.rank == self._root(root):
-            receive = self._output(send, self._new(send, arrays.join_first(send, self.size), out),
-                                   self.size * send.elements, "those of x for each rank")
+            joined = self._new(send, arrays.join_first(send, self.size), out)
+            receive = self._output(send, joined, self.size * send.elements, "those of x for each rank")
         self._call("gc3Gather", send, receive or send, send.elements, root)
         return receive.array if receive else None
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the Python examples of the documentation: the README's, and those of docs/python.md.
 
-A block with a file name is written to this file. A `pycon` block runs as a doctest; the blocks of a page share their names. The
-commands of a `console` block of docs/python.md run in bash.
+A block with a file name is written to this file. A `pycon` block runs as a doctest; the blocks of a page share their
+names. The command of a `console` block of docs/python.md runs in bash.
 """
 
 import doctest
@@ -51,7 +51,8 @@ def run_console(block, folder):
     python.parent.mkdir(exist_ok=True)
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     python.chmod(0o755)
-    done = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True,
-                          env=dict(os.environ, PATH=f"{python.parent}:{os.environ['PATH']}"), cwd=folder)
+    path = f"{python.parent}:{os.environ['PATH']}"
+    done = subprocess.run(["bash", "-c", command], env={**os.environ, "PATH": path}, cwd=folder, check=True, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert done.stdout == expected
     return 1

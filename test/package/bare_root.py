@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder with Python and the libraries that programs need, for chroot: nothing else of this machine is visible there."""
+"""A folder with Python and the libraries that programs need, for chroot. Programs see nothing else there."""
 import os
 import pathlib
 import re
@@ -29,7 +29,7 @@ def _libraries(program):
 
 
 class BareRoot:
-    """Makes the folder `top`. Programs under `/usr` can be added before `complete` copies the libraries that they need."""
+    """Makes the folder `top`. Programs can be added under its `usr` before `complete` copies their libraries."""
 
     def __init__(self, top):
         self.top = top
