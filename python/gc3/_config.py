@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of communicators."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import dataclass
+from typing import Any, Dict, Optional
+
+from . import _library, errors
+
+_TUNES = {
+    None: "gc3TuneDefault", "off": "gc3TuneOff", "online": "gc3TuneOnline",
+    "online,same-bits": "gc3TuneOnlineSameBits", "online,shapes": "gc3TuneOnlineShapes",
+    "online,same-bits,shapes": "gc3TuneOnlineSameBitsShapes",
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Settings of a communicator. All ranks need equal settings. None means the environment variable, else a default.
+
+    Attributes:
+        timeout: seconds that ranks wait for each other (``GC3_TIMEOUT_MS``, else 60 on hosts). On GPUs, the time limit
+            of a kernel.
+        programs: the programs that may serve calls, in the syntax of ``GC3_PROGRAM``, such as ``"allreduce:ring"``.
+        tune: online selection among these programs (``GC3_TUNE``): ``"off"``, ``"online"``,
+            ``"online,same-bits"``, ``"online,shapes"`` or ``"online,same-bits,shapes"``.
+        tune_budget: percent of the time of all calls that online selection may spend on trials
+            (``GC3_TUNE_BUDGET``, else 2).
+        tune_file: file of the times that online selection learns (``GC3_TUNE_FILE``).
+        trace: file of the times of all instructions, in Chrome's format (``GC3_TRACE``).
+        slots: FIFO slots per connection; by default those of the program.
+        allow_unproven: also run programs that gc3c has not proved (``GC3_ALLOW_UNPROVEN``).
+    """
+
+    timeout: Optional[float] = None
+    programs: Optional[str] = None
+    tune: Optional[str] = None
+    tune_budget: Optional[float] = None
+    tune_file: Optional[str] = None
+    trace: Optional[str] = None
+    slots: Optional[int] = None
+    allow_unproven: bool = False
+
+    def __post_init__(self) -> None:
+        if self.tune not in _TUNES:
+            raise errors.ArgumentError(f"tune is {', '.join(repr(name) for name in _TUNES)}, not {self.tune!r}")
+        if self.timeout is not None and not 0.001 <= self.timeout <= 4_000_000:
+            raise errors.ArgumentError(f"timeout is 0.001 to 4000000 seconds, not {self.timeout}")
+
+    def _common(self) -> Dict[str, Any]:
+        return {
+            "slots": self.slots or 0, "timeoutMs": round((self.timeout or 0) * 1000),
+            "allowUnproven": self.allow_unproven, "trace": _path(self.trace),
+            "programs": self.programs.encode() if self.programs is not None else None,
+            "tune": _library.TUNES[_TUNES[self.tune]], "tuneBudget": self.tune_budget or 0,
+            "tuneFile": _path(self.tune_file),
+        }
+
+    def host(self) -> _library.HostConfig:
+        """Returns the gc3HostConfig_t."""
+        return _library.HostConfig(size=ctypes.sizeof(_library.HostConfig), **self._common())
+
+    def gpu(self) -> _library.GpuConfig:
+        """Returns the gc3GpuConfig_t."""
+        return _library.GpuConfig(size=ctypes.sizeof(_library.GpuConfig), **self._common())
+
+
+def _path(name: Optional[str]) -> Optional[bytes]:
+    return None if name is None else os.fsencode(name)

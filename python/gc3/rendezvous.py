@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Communicators on the ranks of a PyTorch process group.
+
+A group on CPUs carries the id of a host communicator. A group on GPUs has an NCCL communicator, which gc3 uses.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Optional, Protocol
+
+from . import errors
+
+
+class Store(Protocol):
+    """A key-value store that all processes share, such as PyTorch's TCPStore. ``get`` waits until the key is set."""
+
+    def set(self, key: str, value: Any) -> None:
+        """Sets the value of a key."""
+
+    def get(self, key: str) -> Any:
+        """Waits until the key is set, and returns its value."""
+
+
+def share_id_over_store(store: Store, key: str, rank: int) -> bytes:
+    """Returns the id of a new communicator, which is identical on all ranks. Rank 0 creates it."""
+    from .communicator import unique_id
+    if rank == 0:
+        store.set(key, unique_id().hex())
+    value = store.get(key)
+    return bytes.fromhex(value.decode() if isinstance(value, bytes) else value)
+
+
+def share_id_over_group(group: Any) -> bytes:
+    """Like share_id_over_store, over a PyTorch process group. All ranks of the group call this."""
+    from .communicator import unique_id
+    distributed = importlib.import_module("torch").distributed
+    message = [None]
+    if distributed.get_rank(group) == 0:
+        message = [_or_error(unique_id)]
+    distributed.broadcast_object_list(message, src=_global_rank_of_first(group), group=group)
+    received: Any = message[0]
+    if isinstance(received, Exception):
+        raise received
+    assert isinstance(received, bytes)
+    return received
+
+
+def _or_error(function: Any) -> Any:
+    """Returns the function's result, or its error, so that the other ranks get this error, too, and do not wait."""
+    try:
+        return function()
+    except errors.Error as error:
+        return error
+
+
+def _global_rank_of_first(group: Any) -> int:
+    """Returns the rank of the group's rank 0 in the whole job."""
+    distributed = importlib.import_module("torch").distributed
+    if group is None or group is distributed.group.WORLD:
+        return 0
+    return int(distributed.distributed_c10d.get_global_rank(group, 0))
+
+
+def is_on_gpus(group: Any) -> bool:
+    """Returns whether a PyTorch process group runs collectives on GPUs, by NCCL."""
+    return "nccl" in str(importlib.import_module("torch").distributed.get_backend(group))
+
+
+def nccl_pointer(group: Any) -> int:
+    """Returns the address of the NCCL communicator of a PyTorch process group, on the current GPU.
+
+    All ranks of the group call this. Raises UsageError if this PyTorch does not give its communicator.
+    """
+    torch = importlib.import_module("torch")
+    group = group if group is not None else torch.distributed.group.WORLD
+    device = torch.device("cuda", torch.cuda.current_device())
+    get_backend = getattr(group, "_get_backend", None)
+    backend = get_backend(device) if get_backend else None
+    if not hasattr(backend, "_comm_ptr"):
+        raise errors.UsageError(f"PyTorch {torch.__version__} does not give the NCCL communicator of a process group; "
+                                "use PyTorch 2.8 or newer, or load libgc3nccl.so before NCCL, which needs no PyTorch")
+    # PyTorch creates the communicator in the group's first collective.
+    torch.distributed.all_reduce(torch.zeros(1, device=device), group=group)
+    pointer: Optional[int] = backend._comm_ptr()
+    if not pointer:
+        raise errors.UsageError("the process group has no NCCL communicator on the current GPU; select the GPU of this "
+                                "rank by torch.cuda.set_device before the group's first collective")
+    return pointer
