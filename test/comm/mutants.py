@@ -35,9 +35,9 @@ MUTANTS = [
     ("a failure does not store its error", "Communicator.cpp", "  error = cause;\n  logError();\n", "  logError();\n"),
     ("a failure is not logged", "Communicator.cpp", "  error = cause;\n  logError();\n", "  error = cause;\n"),
     ("a failure does not mark the runner as failed", "Communicator.cpp", "  gpu->markFailed(cause);\n", ""),
-    ("errors of the child replace the first error", "Executor.cpp", "  error = outcome; // the same", "  error = child.asyncError(); // the same"),
+    ("errors of the child replace the first error", "Executor.cpp", "    return failNow(outcome);\n  error = outcome;", "    return failNow(outcome);\n  error = child.asyncError();"),
     ("reports of stopped kernels are dropped", "Executor.cpp", "    return failNow(outcome);\n  error = outcome;", "    return failNow(outcome);\n "),
-    ("reports of stopped kernels are not logged", "Executor.cpp", "waited for\n  logError();\n", "waited for\n"),
+    ("reports of stopped kernels are not logged", "Executor.cpp", "  error = outcome;\n  logError();\n", "  error = outcome;\n"),
     ("errors of the child are ignored", "Executor.cpp", "  if (outcome.ok())\n    outcome = child.asyncError();\n", ""),
     # The host word that stops kernels.
     ("an abort does not stop kernels", "Communicator.cpp", "  if (hasKernels)\n    gpu->stop();\n", ""),
