@@ -53,7 +53,8 @@ core::Wiring wiringOf(std::span<const Identity> identities, const HostBackendOpt
   std::vector<uint64_t> hosts;
   for (const Identity &identity : identities)
     hosts.push_back(identity.host);
-  return core::Wiring::of(hosts);
+  core::Wiring wiring = core::Wiring::of(hosts);
+  return options.call.allowUnproven ? withoutPlaces(std::move(wiring)) : wiring;
 }
 
 /// The system must say which ranks share a host.

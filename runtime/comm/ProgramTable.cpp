@@ -70,6 +70,8 @@ bool ProgramTable::needsUntornLines() const {
 void ProgramTable::decide(std::span<const RankInfo> infos) {
   architecture = oldestArchitecture(infos);
   wiringOfRanks = wiringOf(infos, options.choice.nodes);
+  if (options.allowUnproven)
+    wiringOfRanks = withoutPlaces(std::move(wiringOfRanks));
   for (const auto &selection : selections)
     selection->setWiring(wiringOfRanks);
   teamOfRanks.clear();

@@ -29,11 +29,22 @@ void LoadedProgram::analyse() {
   asWritten = plain; // last, so that nothing is set if memory runs out
 }
 
+void Selection::setWiring(const Wiring &known) {
+  if (known == wiring) // the ranks have been renumbered already
+    return;
+  wiring = known;
+  for (const auto &each : loaded)
+    if (each && isRenumbered(each->program->info(), wiring))
+      each->program->renumber(wiring.places);
+}
+
 Result<const LoadedProgram *> Selection::load(uint32_t index) {
   if (!loaded[index]) {
     auto fresh = std::make_unique<LoadedProgram>();
     if (bundle::BundleStatus status = Program::load(file, index).moveTo(fresh->program); !status.ok())
       return toOutcome(status);
+    if (isRenumbered(fresh->program->info(), wiring))
+      fresh->program->renumber(wiring.places);
     const common::StandardCollective *standard = common::findStandard(view(fresh->program->info().collective()));
     if (standard && hasShape(*fresh->program, *standard, fresh->root))
       fresh->standard = standard;

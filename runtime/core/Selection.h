@@ -37,9 +37,10 @@ public:
       : file(bundle), ranks(rankCount), trustsPromises(trusting), choice(std::move(users)),
         loaded(bundle.programCount()) {}
 
-  /// Sets the wiring of the ranks. Call this before the other functions, except load(). Without it, programs for a
-  /// wiring serve only calls by their names.
-  void setWiring(const Wiring &known) { wiring = known; }
+  /// Sets the wiring of the ranks, and renumbers the ranks of programs if it requires this. Call this before the other
+  /// functions, except load(). Later calls must have the same wiring, and do nothing. Without a wiring, programs for
+  /// one serve only calls by their names.
+  void setWiring(const Wiring &known);
 
   /// Returns the program for a valid request: the first one for exactly this wiring that is for the call's size, else
   /// the first one for any wiring that is for the size. The pointer is valid as long as this object. GC3_PROGRAM can

@@ -28,6 +28,20 @@ RankOrder orderOf(std::span<const uint32_t> nodeOfRank, uint32_t nodes, uint32_t
   return isBlocked ? RankOrder::Blocked : isCyclic ? RankOrder::Cyclic : RankOrder::Other;
 }
 
+/// Returns the numbers of the ranks if each node had consecutive ranks.
+std::vector<uint32_t> placesOf(std::span<const uint32_t> nodeOfRank, uint32_t nodes, uint32_t ranksOfNode) {
+  std::vector<uint32_t> next(nodes), places;
+  for (const uint32_t node : nodeOfRank)
+    places.push_back(node * ranksOfNode + next[node]++);
+  return places;
+}
+
+/// Returns whether a program is for as many nodes and ranks of a node, whatever the order of the ranks.
+bool hasNodesOf(const bundle::fbs::Program &program, const Wiring &wiring) {
+  return program.nodes() != 0 && program.nodes() == wiring.nodes &&
+         wiring.ranksOfNode == program.ranks() / program.nodes();
+}
+
 std::string nodesText(uint32_t nodes, uint32_t ranksOfNode) {
   return std::to_string(nodes) + (nodes == 1 ? " node of " : " nodes of ") + std::to_string(ranksOfNode) +
          (ranksOfNode == 1 ? " rank" : " ranks");
@@ -48,11 +62,13 @@ Wiring Wiring::of(std::span<const uint64_t> nodeOfRank) {
     return wiring;
   wiring.ranksOfNode = sizes.front();
   wiring.order = orderOf(numbered, wiring.nodes, wiring.ranksOfNode);
+  if (wiring.order != RankOrder::Blocked)
+    wiring.places = placesOf(numbered, wiring.nodes, wiring.ranksOfNode);
   return wiring;
 }
 
 Wiring Wiring::ofBlocks(uint32_t ranks, uint32_t nodes) {
-  return {nodes, ranks / nodes, RankOrder::Blocked};
+  return {nodes, ranks / nodes, RankOrder::Blocked, {}};
 }
 
 std::string Wiring::text() const {
@@ -79,16 +95,24 @@ Outcome checkNodes(uint64_t nodes, uint32_t ranks) {
 WiringFit fitOf(const bundle::fbs::Program &program, const Wiring &wiring) {
   if (program.nodes() == 0)
     return WiringFit::Any;
-  const bool isExact = program.nodes() == wiring.nodes && wiring.ranksOfNode == program.ranks() / program.nodes() &&
-                       wiring.order == RankOrder::Blocked;
-  return isExact ? WiringFit::Exact : WiringFit::None;
+  const bool isInOrder = hasNodesOf(program, wiring) && wiring.order == RankOrder::Blocked;
+  return isInOrder || isRenumbered(program, wiring) ? WiringFit::Exact : WiringFit::None;
+}
+
+Wiring withoutPlaces(Wiring wiring) {
+  wiring.places.clear();
+  return wiring;
+}
+
+bool isRenumbered(const bundle::fbs::Program &program, const Wiring &wiring) {
+  return hasNodesOf(program, wiring) && !wiring.places.empty() && program.collective()->string_view() == "allreduce";
 }
 
 std::string misfitText(const bundle::fbs::Program &program, const Wiring &wiring) {
   const uint32_t ranksOfNode = program.ranks() / program.nodes();
   std::string text =
       "is for " + nodesText(program.nodes(), ranksOfNode) + ", but the communicator has " + wiring.text();
-  if (wiring.nodes == program.nodes() && wiring.ranksOfNode == ranksOfNode)
+  if (hasNodesOf(program, wiring))
     text += ": start consecutive ranks on each node, as with --distribution=block of Slurm";
   return text;
 }
@@ -108,6 +132,8 @@ void logWiring(Files files, uint32_t ranks, const Wiring &wiring, const std::str
     logOnce(communicator + wiring.text());
     if (fitOf(program, wiring) == WiringFit::None)
       logOnce(communicator + "program '" + program.name()->str() + "' " + misfitText(program, wiring));
+    else if (isRenumbered(program, wiring))
+      logOnce(communicator + "program '" + program.name()->str() + "' runs with renumbered ranks");
   });
 }
 

@@ -23,6 +23,9 @@ struct Wiring {
   uint32_t nodes = 0;       ///< 0: unknown
   uint32_t ranksOfNode = 0; ///< 0: unknown, or not equal on all nodes
   RankOrder order = RankOrder::Blocked;
+  /// If the order is not Blocked: the numbers that the ranks would have if it was. Empty: programs don't renumber
+  /// ranks.
+  std::vector<uint32_t> places{};
 
   /// Returns the wiring of ranks whose nodes are known, by rank. Ranks with equal numbers share a node.
   static Wiring of(std::span<const uint64_t> nodeOfRank);
@@ -38,11 +41,19 @@ Outcome checkNodes(uint64_t nodes, uint32_t ranks);
 
 /// How a program's `nodes` relate to a wiring. A better program has a smaller value.
 enum class WiringFit : uint8_t {
-  Exact, ///< the program is for this wiring
+  Exact, ///< the program is for this wiring, maybe with renumbered ranks
   Any,   ///< the program is for any wiring
   None,  ///< the program is for another wiring
 };
 WiringFit fitOf(const bundle::fbs::Program &program, const Wiring &wiring);
+
+/// Returns the wiring for communicators whose programs may promise something else than their collectives. Then a
+/// program with renumbered ranks can give other results, so no program renumbers ranks.
+Wiring withoutPlaces(Wiring wiring);
+
+/// Returns whether a program serves calls with its ranks renumbered by `wiring.places`. It does if it is for these
+/// nodes, the ranks have another order, and its result does not depend on their numbers, as that of an AllReduce.
+bool isRenumbered(const bundle::fbs::Program &program, const Wiring &wiring);
 
 /// Returns why a program whose fit is None does not serve calls, as a clause that follows its name.
 std::string misfitText(const bundle::fbs::Program &program, const Wiring &wiring);

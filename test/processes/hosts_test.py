@@ -21,9 +21,14 @@ NAMESPACES = ("gc3-test-a", "gc3-test-b")
 DEVICES = ("gc3-a", "gc3-b")
 ADDRESSES = ("10.213.7.1", "10.213.7.2")
 GROUPS = """
+import "std/hierarchical.gc3";
 fn all_to_all() { for r in 0..4 { for q in 0..4 { chunk(r, input, q).copy(q, output, r); } } }
 program anywhere implements alltoall(ranks = 4) { all_to_all(); }
 program across implements alltoall(ranks = 4) { nodes 2 of 2; all_to_all(); }
+program levels implements allreduce(ranks = 4, chunks = 4, inplace = true) {
+    nodes 2 of 2;
+    hierarchical_allreduce(0..4, [2, 2], input);
+}
 """
 CAN_HAVE_NAMESPACES = os.getuid() == 0 and shutil.which("ip") is not None
 
@@ -134,13 +139,17 @@ class Hosts(HostsCase):
                   "nodes of 2 ranks in cyclic order: start consecutive ranks on each node, as with --distribution=block "
                   "of Slurm")
         cases = ((host_of, "across", [wiring]),
-                 (lambda rank, ranks: rank % 2, "anywhere", [wiring + " in cyclic order", reason]))
+                 (lambda rank, ranks: rank % 2, "anywhere", [
+                     wiring + " in cyclic order", reason,
+                     "gc3: communicator of 4 ranks: program 'levels' runs with renumbered ranks"]))
         for host, program, lines in cases:
             with self.subTest(program=program):
                 statuses, outputs, errors = self.wait(
                     self.start(4, [bundle, "--count", "100", "-n", "0"], {"GC3_DEBUG": "INFO"}, host))
                 self.assertEqual(statuses, [0] * 4, errors)
                 self.assertRegex(outputs[0], f"(?m)^ +1600 .* {program}$")
+                self.assertRegex(outputs[0], "(?m)^ +400 .* levels$")
+                self.assertIn("# Out of bounds values : 0 OK", outputs[0])
                 for error in errors:
                     self.assertEqual([line for line in error.splitlines() if ": communicator" in line], lines)
 

@@ -2,6 +2,8 @@
 // Tests the wiring of ranks, and the selection of programs by it.
 #include "ApiGroup.h"
 
+#include "api/Configs.h"
+#include "api/HostBackend.h"
 #include "core/Selection.h"
 
 using namespace gc3;
@@ -48,8 +50,8 @@ std::string chosen(uint64_t nodes, const char *list = "") {
 
 TEST(Wiring, Orders) {
   EXPECT_EQ(Wiring::of(std::vector<uint64_t>{7, 7, 3, 3}), (Wiring{2, 2, RankOrder::Blocked}));
-  EXPECT_EQ(Wiring::of(std::vector<uint64_t>{7, 3, 7, 3}), (Wiring{2, 2, RankOrder::Cyclic}));
-  EXPECT_EQ(Wiring::of(std::vector<uint64_t>{7, 3, 3, 7}), (Wiring{2, 2, RankOrder::Other}));
+  EXPECT_EQ(Wiring::of(std::vector<uint64_t>{7, 3, 7, 3}), (Wiring{2, 2, RankOrder::Cyclic, {0, 2, 1, 3}}));
+  EXPECT_EQ(Wiring::of(std::vector<uint64_t>{7, 3, 3, 7}), (Wiring{2, 2, RankOrder::Other, {0, 2, 3, 1}}));
   EXPECT_EQ(Wiring::of(std::vector<uint64_t>{7, 7, 3}), (Wiring{2, 0, RankOrder::Blocked}));
   EXPECT_EQ(Wiring::of(std::vector<uint64_t>{7, 3, 5}), (Wiring{3, 1, RankOrder::Blocked})) << "each order is this one";
   EXPECT_EQ(Wiring::of(std::vector<uint64_t>{0, 0}), Wiring::ofBlocks(2, 1));
@@ -131,7 +133,7 @@ namespace {
 struct Selected {
   explicit Selected(const Wiring &wiring)
       : bytes(buildBundle(programs())), file(std::move(*bundle::BundleFile::openMemory(bytes.data(), bytes.size()))),
-        selection(*file, 4, true) {
+        selection(*file, 4, false) {
     selection.setWiring(wiring);
   }
   std::vector<uint32_t> arms() {
@@ -153,6 +155,53 @@ TEST(Wiring, Arms) {
   EXPECT_EQ(Selected(Wiring::ofBlocks(4, 2)).arms(), (std::vector<uint32_t>{2, 0}));
   EXPECT_EQ(Selected(Wiring{2, 2, RankOrder::Cyclic}).arms(), (std::vector<uint32_t>{0}));
   EXPECT_EQ(Selected(Wiring{}).arms(), (std::vector<uint32_t>{0}));
+}
+
+/// The ranks of an AllReduce have other numbers in the program if they are not in its order.
+TEST(Wiring, RenumbersTheRanksOfAnAllReduce) {
+  const Wiring cyclic = Wiring::of(std::vector<uint64_t>{7, 3, 7, 3});
+  for (const bool isLoadedBefore : {false, true}) {
+    Selected selected(Wiring{});
+    if (isLoadedBefore) {
+      EXPECT_TRUE(selected.selection.load(2).ok());
+    }
+    selected.selection.setWiring(cyclic);
+    EXPECT_EQ(selected.arms(), (std::vector<uint32_t>{2, 0}));
+    const core::Program &program = *selected.selection.programOf(2);
+    std::vector<std::pair<int32_t, int32_t>> peers; // by rank: from and to; the ring is 0 2 1 3
+    for (uint32_t r = 0; r < 4; ++r)
+      peers.emplace_back(program.rank(r).threadBlocks[0].recv_peer(), program.rank(r).threadBlocks[0].send_peer());
+    EXPECT_EQ(peers, (std::vector<std::pair<int32_t, int32_t>>{{3, 2}, {2, 3}, {0, 1}, {1, 0}}));
+    EXPECT_EQ(program.connections().size(), 4u);
+  }
+  EXPECT_EQ(Selected(withoutPlaces(cyclic)).arms(), (std::vector<uint32_t>{0})) << "the program may be no AllReduce";
+}
+
+TEST(Wiring, RenumberedRanksGetTheSums) {
+  const std::string bytes = buildBundle(programs());
+  const std::shared_ptr<bundle::BundleFile> file =
+      std::move(*bundle::BundleFile::openMemory(bytes.data(), bytes.size()));
+  for (const std::vector<uint64_t> &nodeOfRank : {std::vector<uint64_t>{7, 3, 7, 3}, {7, 3, 3, 7}}) {
+    api::HostBackendOptions options;
+    options.call.wiring = Wiring::of(nodeOfRank);
+    const auto backend = api::HostBackend::make(file, host::Site(4), nullptr, options);
+    ASSERT_TRUE(backend.ok());
+    gc3Comm_t comms[4];
+    api::handOut(comms, *backend);
+    const char *name = nullptr;
+    EXPECT_EQ(gc3SelectProgram(comms[0], "allreduce", 10, gc3Float32, -1, &name), gc3Success);
+    EXPECT_STREQ(name, "far");
+    const Data data = ramp(4, 10);
+    Data got = data;
+    EXPECT_EQ(gc3GroupStart(), gc3Success);
+    for (size_t r = 0; r < 4; ++r)
+      EXPECT_EQ(gc3AllReduce(data[r].data(), got[r].data(), 10, gc3Float32, gc3Sum, comms[r], nullptr), gc3Success);
+    EXPECT_EQ(gc3GroupEnd(), gc3Success);
+    for (size_t r = 0; r < 4; ++r)
+      EXPECT_EQ(got[r], (std::vector<float>{600, 604, 608, 612, 616, 620, 624, 628, 632, 636}));
+    for (gc3Comm_t comm : comms)
+      gc3CommDestroy(comm);
+  }
 }
 
 /// The reason names the remedy if only the order of the ranks differs.
