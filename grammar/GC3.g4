@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grammar of .gc3 files; docs/language.md explains it. It has no actions and no predicates: lib/Parse gives trees
-// their meaning. Every decision except `sizes (` needs at most two tokens, so prediction stays cheap.
+// their meaning. Every decision except `sizes (` and `nodes (` needs at most two tokens, so prediction stays cheap.
 // lib/Parse/Nesting.cpp limits the depth of trees before parsing. So each recursion here must consume a token that
 // Nesting.cpp counts.
 grammar GC3;
@@ -37,7 +37,7 @@ block : '{' statement* '}' ;
 statement
   : letStatement | forStatement | whileStatement | ifStatement | returnStatement | jumpStatement
   | assertStatement | remarkStatement | parallelizeStatement | channelStatement
-  | protocolSetting | sizesSetting | instancesSetting | scratchSetting
+  | protocolSetting | sizesSetting | nodesSetting | instancesSetting | scratchSetting
   | block | plainStatement
   ;
 letStatement : kind=('let' | 'var') name (':' type)? '=' expression ';' ;
@@ -52,6 +52,7 @@ parallelizeStatement : 'parallelize' '(' expression ')' block ;
 channelStatement : 'channel' '(' expression ')' block ;
 protocolSetting : 'protocol' expression ';' ;
 sizesSetting : 'sizes' expression pin='pinned'? (otherwise='or' 'nccl')? ';' ;
+nodesSetting : 'nodes' nodes=expression 'of' ranks=expression ';' ;
 instancesSetting : 'instances' expression ';' ;
 scratchSetting : 'scratch' name ';' ;
 plainStatement : expression (assign=('=' | '+=' | '-=' | '*=' | '/=' | '%=') expression)? ';' ;
@@ -89,7 +90,7 @@ generator : 'for' name 'in' expression ('if' condition=expression)? ;
 // These words have a meaning in only one place, so they can be names everywhere else.
 name
   : ID | 'ranks' | 'on' | 'is' | 'when' | 'by' | 'sizes' | 'instances' | 'alias' | 'ensures' | 'reduce' | 'implements'
-  | 'or' | 'nccl' | 'pinned'
+  | 'or' | 'nccl' | 'pinned' | 'nodes' | 'of'
   ;
 
 // INT accepts letters, so that a misspelt literal is one token with one message.

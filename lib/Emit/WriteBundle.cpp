@@ -207,6 +207,7 @@ static flatbuffers::Offset<fbs::Program> manifestEntry(flatbuffers::FlatBufferBu
   entry.add_meaning(meaningOf(info.collective));
   entry.add_times(times);
   entry.add_pinned(info.isPinned);
+  entry.add_nodes(info.nodes);
   return entry.Finish();
 }
 

@@ -28,11 +28,14 @@ static std::optional<uint32_t> rootOf(const ProgramInfo &info) {
   return standard ? rootOf(*standard, info.collective) : std::nullopt;
 }
 
-/// Returns "'allreduce' on 8 ranks", with the root if there is one.
+/// Returns "'allreduce' on 8 ranks", with the root and the nodes if there are some.
 static std::string domainOf(const ProgramInfo &info) {
   std::optional<uint32_t> root = rootOf(info);
   return "'" + info.collective.name + "' on " + quantity(info.collective.ranks, "rank") +
-         (root ? " with root " + std::to_string(*root) : "");
+         (root ? " with root " + std::to_string(*root) : "") +
+         (info.nodes != 0 ? " (nodes " + std::to_string(info.nodes) + " of " +
+                                std::to_string(info.collective.ranks / info.nodes) + ")"
+                          : "");
 }
 
 static void reportOverlap(const ProgramInfo &earlier, const ProgramInfo &later, Diagnostics &diags) {
@@ -60,18 +63,51 @@ static std::vector<size_t> inOrder(size_t count) {
   return order;
 }
 
-static void checkSizes(const std::vector<const ProgramInfo *> &programs, const std::vector<uint64_t> &meanings,
-                       SizeCheck check, Diagnostics &diags) {
-  std::vector<size_t> order = inOrder(programs.size());
+namespace {
+
+/// The programs by domain, then by their sizes. Programs of one domain compete for calls: they have the same
+/// collective, ranks, root, meaning and nodes.
+class SizeOrder {
+public:
+  SizeOrder(const std::vector<const ProgramInfo *> &all, const std::vector<uint64_t> &meaningOfAll);
+  void check(SizeCheck check, Diagnostics &diags) const;
+
+private:
+  auto domain(size_t i, uint32_t nodes) const {
+    return std::tuple_cat(std::tie(programs[i]->collective.name, programs[i]->collective.ranks, roots[i], meanings[i]),
+                          std::tuple(nodes));
+  }
+  auto domain(size_t i) const { return domain(i, programs[i]->nodes); }
+  auto key(size_t i) const { return std::tuple(domain(i), programs[i]->minBytes, i); }
+  bool isFilled(size_t below, size_t above) const;
+
+  const std::vector<const ProgramInfo *> &programs;
+  const std::vector<uint64_t> &meanings;
   std::vector<std::optional<uint32_t>> roots;
+  std::vector<size_t> order;
+};
+
+} // namespace
+
+SizeOrder::SizeOrder(const std::vector<const ProgramInfo *> &all, const std::vector<uint64_t> &meaningOfAll)
+    : programs(all), meanings(meaningOfAll), order(inOrder(all.size())) {
   for (const ProgramInfo *program : programs)
     roots.push_back(rootOf(*program));
-  auto domain = [&](size_t i) {
-    return std::tie(programs[i]->collective.name, programs[i]->collective.ranks, roots[i], meanings[i]);
-  };
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::tuple(domain(a), programs[a]->minBytes, a) < std::tuple(domain(b), programs[b]->minBytes, b);
-  });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+}
+
+/// Returns whether a program for any wiring is for sizes between those of two programs of one domain.
+bool SizeOrder::isFilled(size_t below, size_t above) const {
+  const auto end = std::tuple(domain(above, 0), programs[above]->minBytes, size_t(0));
+  const auto place =
+      std::lower_bound(order.begin(), order.end(), end, [&](size_t i, const auto &wanted) { return key(i) < wanted; });
+  if (place == order.begin())
+    return false;
+  const size_t last = *(place - 1);
+  return domain(last) == domain(above, 0) && programs[last]->maxBytes > programs[below]->maxBytes;
+}
+
+void SizeOrder::check(SizeCheck check, Diagnostics &diags) const {
   std::vector<std::pair<size_t, size_t>> overlaps; // the later and the earlier program in the file
   std::vector<std::pair<size_t, size_t>> holes;    // the program above a gap, and the one below
   size_t furthest = order.empty() ? 0 : order[0];  // the program of the current domain whose sizes end last
@@ -81,7 +117,7 @@ static void checkSizes(const std::vector<const ProgramInfo *> &programs, const s
     if (rivals && programs[next]->minBytes < programs[furthest]->maxBytes)
       overlaps.emplace_back(std::max(next, furthest), std::min(next, furthest));
     if (rivals && programs[next]->minBytes > programs[furthest]->maxBytes && !programs[next]->allowsGaps &&
-        !programs[furthest]->allowsGaps)
+        !programs[furthest]->allowsGaps && !isFilled(furthest, next))
       holes.emplace_back(next, furthest);
     if (!rivals || programs[next]->maxBytes > programs[furthest]->maxBytes)
       furthest = next;
@@ -133,5 +169,5 @@ void gc3::ir::checkDispatch(const std::vector<const ProgramInfo *> &programs, Si
     meanings.push_back(meaningOf(program->collective));
   checkMeanings(programs, meanings, diags);
   if (check != SizeCheck::None)
-    checkSizes(programs, meanings, check, diags);
+    SizeOrder(programs, meanings).check(check, diags);
 }

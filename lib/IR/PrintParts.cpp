@@ -9,6 +9,8 @@ void gc3::ir::printHeader(llvm::raw_ostream &out, const char *level, const Progr
   if (!info.collective.arguments.empty())
     out << '(' << info.collective.arguments << ')';
   out << " ranks " << info.collective.ranks << " protocol " << name(info.protocol);
+  if (info.nodes != 0)
+    out << " nodes " << info.nodes << " of " << info.collective.ranks / info.nodes;
   if (info.minBytes != 0 || info.maxBytes != ProgramInfo::NoLimit || info.isPinned) {
     out << " sizes " << info.minBytes << "..";
     if (info.maxBytes != ProgramInfo::NoLimit)

@@ -54,6 +54,18 @@ bool ProgramReader::protocol() {
   return scanner.expected("'Simple', 'LL' or 'LL128'");
 }
 
+/// Reads `2 of 8`. The product is the number of ranks.
+bool ProgramReader::nodes() {
+  uint32_t start = scanner.start(), ranksOfNode = 0;
+  if (!scanner.number(info->nodes, "the number of nodes") || !scanner.expectWord("of") ||
+      !scanner.number(ranksOfNode, "the number of ranks of a node"))
+    return false;
+  return uint64_t(info->nodes) * ranksOfNode == info->collective.ranks ||
+         scanner.fail(DiagId::BadOperand, scanner.since(start),
+                      "the program has " + quantity(info->collective.ranks, "rank") +
+                          ", which must be the product of both numbers");
+}
+
 /// Reads `0..1048576`, `1048576..` or `1048576.. pinned`.
 bool ProgramReader::sizes() {
   uint32_t start = scanner.start();
@@ -69,6 +81,8 @@ bool ProgramReader::sizes() {
 
 bool ProgramReader::settings(uint32_t *fifoSlots) {
   if (scanner.takeWord("protocol") && !protocol())
+    return false;
+  if (scanner.takeWord("nodes") && !nodes())
     return false;
   if (scanner.takeWord("sizes") && !sizes())
     return false;

@@ -57,6 +57,7 @@ private:
   bool names(llvm::StringRef level);
   bool settings(uint32_t *fifoSlots);
   bool protocol();
+  bool nodes();
   bool sizes();
   bool buffersLine();
   bool shape(BufferId buffer);

@@ -43,8 +43,10 @@ static void printTable(llvm::raw_ostream &out, const bundle::BundleFile &file) {
       << quantity(file.programCount(), "program") << '\n';
   for (uint32_t i = 0; i != file.programCount(); ++i) {
     const fbs::Program &program = file.program(i);
-    out << (program.form() ? program.form() : program.collective())->str() << " on " << program.ranks() << " ranks, "
-        << program.min_bytes() << " to ";
+    out << (program.form() ? program.form() : program.collective())->str() << " on " << program.ranks() << " ranks, ";
+    if (program.nodes() != 0)
+      out << program.nodes() << " nodes of " << program.ranks() / program.nodes() << ", ";
+    out << program.min_bytes() << " to ";
     if (program.max_bytes() == ProgramInfo::NoLimit)
       out << "any number of";
     else

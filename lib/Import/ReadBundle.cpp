@@ -32,6 +32,7 @@ std::string BundleReader::readHeader() {
   info->minBytes = stored.min_bytes();
   info->maxBytes = stored.max_bytes();
   info->isPinned = stored.pinned();
+  info->nodes = stored.nodes();
   info->directives.resize(1);
   info->sites.resize(1);
   program.subdivision = stored.subdivision();

@@ -119,6 +119,12 @@ const Stmt *AstBuilder::setting(GC3Parser::StatementContext *tree) {
     node->orNccl = context->otherwise != nullptr;
     return node;
   }
+  if (auto *context = tree->nodesSetting()) {
+    auto *node = make<NodesStmt>(range);
+    node->nodes = expression(context->nodes);
+    node->ranksOfNode = expression(context->ranks);
+    return node;
+  }
   if (auto *context = tree->instancesSetting()) {
     auto *node = make<InstancesStmt>(range);
     node->value = expression(context->expression());

@@ -156,6 +156,7 @@ void Printer::statement(const Stmt &node) {
   case StmtKind::Remark:
   case StmtKind::Protocol:
   case StmtKind::Sizes:
+  case StmtKind::Nodes:
   case StmtKind::Instances:
   case StmtKind::Scratch:
   case StmtKind::Assign:
@@ -187,6 +188,9 @@ void Printer::simple(const Stmt &node) {
     withValue("sizes ", sizes->value);
     out << (sizes->isPinned ? " pinned" : "");
     out << (sizes->orNccl ? " or nccl" : "");
+  } else if (const auto *nodes = dynAs<NodesStmt>(&node)) {
+    withValue("nodes ", nodes->nodes);
+    withValue(" of ", nodes->ranksOfNode);
   } else if (const auto *instances = dynAs<InstancesStmt>(&node)) {
     withValue("instances ", instances->value);
   } else if (const auto *scratch = dynAs<ScratchStmt>(&node)) {

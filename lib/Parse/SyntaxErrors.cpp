@@ -64,7 +64,7 @@ static std::vector<std::string> removePhrases(Words &words) {
     drop(words, {"INT", "STRING", "true", "false", "input", "output", "scratch", "(", "[", "-", "!", "~"});
   if (startsExpression || words.count("ID"))
     drop(words, {"ID", "ranks", "on", "is", "when", "by", "sizes", "instances", "alias", "ensures", "reduce",
-                 "implements", "or", "nccl", "pinned"});
+                 "implements", "or", "nccl", "pinned", "nodes", "of"});
   return phrases;
 }
 

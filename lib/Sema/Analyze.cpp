@@ -57,6 +57,7 @@ bool Analysis::runProgram(const ProgramCode &program) {
   info->minBytes = machine.settings.minBytes;
   info->maxBytes = machine.settings.maxBytes;
   info->sizesRange = machine.settings.sizesRange;
+  info->nodes = machine.settings.nodes;
   info->isPinned = program.isPinned;
   info->allowsGaps = program.allowsGaps;
   if (compiler.usesScratch)

@@ -143,6 +143,7 @@ private:
   // Collectives and headers (CompileCollective.cpp)
   void protocol(const ast::ProtocolStmt &stmt);
   void sizes(const ast::SizesStmt &stmt);
+  void nodes(const ast::NodesStmt &stmt);
   void settings(const ast::Program &syntax, ProgramCode &program);
   void nameArguments(const CollectiveInfo &info);
   void shape(const ast::Clause &clause);

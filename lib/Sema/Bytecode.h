@@ -123,6 +123,7 @@ enum class Op : uint8_t {
   PopDirectives, // a is the number of directives
   // Settings of a program
   SetSizes, // r a .. r b
+  SetNodes, // r a nodes of r b ranks
   SetInstances,
   SetProtocol,
   // Collectives; `extra` is the buffer

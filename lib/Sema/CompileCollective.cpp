@@ -48,6 +48,14 @@ void BodyCompiler::sizes(const SizesStmt &stmt) {
   release(before);
 }
 
+void BodyCompiler::nodes(const NodesStmt &stmt) {
+  Mark before = mark();
+  Value nodes = evalAs(*stmt.nodes, integer, "the number of nodes");
+  Value ranks = evalAs(*stmt.ranksOfNode, integer, "the number of ranks of a node");
+  emit(Op::SetNodes, stmt.range, nodes.reg, ranks.reg);
+  release(before);
+}
+
 void BodyCompiler::settings(const Program &syntax, ProgramCode &program) {
   const Stmt *seen[4] = {};
   auto once = [&](size_t which, const Stmt &stmt, const char *what) {
@@ -71,6 +79,9 @@ void BodyCompiler::settings(const Program &syntax, ProgramCode &program) {
       Value value = evalAs(*instances->value, integer, "the number of instances");
       emit(Op::SetInstances, stmt->range, value.reg);
       release(before);
+    } else if (const auto *wiring = dynAs<NodesStmt>(stmt)) {
+      once(3, *stmt, "nodes");
+      nodes(*wiring);
     } else if (const auto *scratch = dynAs<ScratchStmt>(stmt)) {
       if (program.scratchNames.size() == maxNamed)
         error(DiagId::SlotBudget, stmt->range, "more than " + std::to_string(maxNamed) + " scratch buffers");

@@ -54,6 +54,7 @@ bool BodyCompiler::statement(const Stmt &stmt) {
   case StmtKind::Channel: directive(static_cast<const ScopeStmt &>(stmt)); return false;
   case StmtKind::Protocol:
   case StmtKind::Sizes:
+  case StmtKind::Nodes:
   case StmtKind::Instances:
   case StmtKind::Scratch:
     if (kind != Kind::Program || blockDepth != 1)

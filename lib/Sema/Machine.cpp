@@ -294,6 +294,7 @@ bool Machine::loop() {
         return false;
       break;
     case Op::SetSizes:
+    case Op::SetNodes:
     case Op::SetInstances:
     case Op::SetProtocol:
       if (!settingInstruction(in))

@@ -19,6 +19,7 @@ struct ParamValue {
 struct ProgramSettings {
   uint64_t minBytes = 0;
   uint64_t maxBytes = ir::ProgramInfo::NoLimit;
+  uint32_t nodes = 0;
   int64_t instances = 1;
   ir::Protocol protocol = ir::Protocol::Simple;
   SourceRange sizesRange;
@@ -106,6 +107,7 @@ private:
   bool pushDirective(const Instruction &in);
   bool directiveOf(const PlaceOperands &place, SourceRange site, uint32_t &id);
   uint32_t intern(const ir::Directive &directive);
+  bool setNodes(int64_t nodes, int64_t ranksOfNode);
   bool settingInstruction(const Instruction &in);
   bool collectiveInstruction(const Instruction &in, const Instruction *&pc);
   bool setOwners(const Instruction &in);

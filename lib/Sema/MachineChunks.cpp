@@ -162,6 +162,16 @@ bool Machine::directiveOf(const PlaceOperands &place, SourceRange site, uint32_t
   return true;
 }
 
+bool Machine::setNodes(int64_t nodes, int64_t ranksOfNode) {
+  const int64_t ranks = collective->ranks();
+  if (nodes < 1 || ranksOfNode < 1 || nodes > ranks || ranksOfNode != ranks / nodes || ranks % nodes != 0)
+    return fail(DiagId::BadDirective, "nodes " + std::to_string(nodes) + " of " + std::to_string(ranksOfNode) +
+                                          ": the program has " + quantity(ranks, "rank") +
+                                          ", which must be the product of both numbers");
+  settings.nodes = static_cast<uint32_t>(nodes);
+  return true;
+}
+
 bool Machine::settingInstruction(const Instruction &in) {
   if (in.op == Op::SetProtocol) {
     settings.protocol = static_cast<ir::Protocol>(numbers[in.a]);
@@ -176,6 +186,8 @@ bool Machine::settingInstruction(const Instruction &in) {
     settings.instancesRange = here();
     return true;
   }
+  if (in.op == Op::SetNodes)
+    return setNodes(numbers[in.a], numbers[in.b]);
   int64_t low = numbers[in.a], high = numbers[in.b];
   if (low < 0 || low >= high)
     return fail(DiagId::BadDirective, "sizes " + std::to_string(low) + " .. " + std::to_string(high) +

@@ -60,7 +60,7 @@ static Outcome checkIndex(gc3Bundle_t bundle, int index) {
 
 extern "C" gc3Result_t gc3BundleProgramInfo(gc3Bundle_t bundle, int index, gc3ProgramInfo_t *info) {
   return api::guarded(nullptr, [&]() -> Outcome {
-    if (!info || info->size < offsetof(gc3ProgramInfo_t, form)) // applications of gc3 0.1.0 have no `form`
+    if (!info || info->size < offsetof(gc3ProgramInfo_t, form)) // older applications have no `form` and `nodes`
       return {gc3InvalidArgument, "info is null or its size is not set"};
     if (Outcome outcome = checkIndex(bundle, index); !outcome.ok())
       return outcome;
@@ -77,7 +77,8 @@ extern "C" gc3Result_t gc3BundleProgramInfo(gc3Bundle_t bundle, int index, gc3Pr
                                 program.min_fifo_slots(),
                                 program.verified(),
                                 program.digest(),
-                                core::formOf(program).c_str()};
+                                core::formOf(program).c_str(),
+                                static_cast<int>(program.nodes())};
     std::memcpy(info, &full, std::min(info->size, sizeof full));
     return {};
   });

@@ -13,8 +13,8 @@ namespace gc3::api {
 
 // readConfig() distinguishes versions of a struct by their size, so a new member must make the struct larger. If the
 // struct ended with padding, a new member could use the padding, and the size would stay the same.
-static_assert(offsetof(gc3HostConfig_t, tunerTimes) + sizeof(gc3HostConfig_t::tunerTimes) == sizeof(gc3HostConfig_t));
-static_assert(offsetof(gc3GpuConfig_t, tunerTimes) + sizeof(gc3GpuConfig_t::tunerTimes) == sizeof(gc3GpuConfig_t));
+static_assert(offsetof(gc3HostConfig_t, nodes) + sizeof(gc3HostConfig_t::nodes) == sizeof(gc3HostConfig_t));
+static_assert(offsetof(gc3GpuConfig_t, nodes) + sizeof(gc3GpuConfig_t::nodes) == sizeof(gc3GpuConfig_t));
 
 /// Returns the config, or `initial` if `config` is null. Refuses a config of another size, because the size is the
 /// struct's version.

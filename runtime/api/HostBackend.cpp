@@ -23,6 +23,8 @@ using host::Sharing;
 core::Result<std::shared_ptr<HostBackend>> HostBackend::make(std::shared_ptr<const bundle::BundleFile> bundle,
                                                              host::Site site, std::shared_ptr<host::Neighbours> keeper,
                                                              const HostBackendOptions &chosen) {
+  const bundle::BundleFile *const files[] = {bundle.get()};
+  core::logWiring(files, site.ranks(), chosen.call.wiring, chosen.call.reports.name);
   host::SiteMemory memory;
   if (Outcome outcome = memory.reserve(site, Board::bytes(site.ranks())); !outcome.ok())
     return outcome;

@@ -42,8 +42,14 @@ Result<HostBackendOptions> readOptions(int nranks, const bundle::BundleFile &fil
   if (!*allowUnproven)
     if (Outcome outcome = core::checkProofs(file, static_cast<uint32_t>(nranks)); !outcome.ok())
       return outcome;
-  const core::ChoiceOptions choiceOptions{chosenOr(chosen.programs, Setting::Program, settings), chosen.tuner,
-                                          chosen.tunerTimes, chosen.tunerData};
+  if (Outcome outcome = core::checkNodes(chosen.nodes, static_cast<uint32_t>(nranks)); !outcome.ok())
+    return outcome;
+  const core::ChoiceOptions choiceOptions{chosenOr(chosen.programs, Setting::Program, settings),
+                                          chosen.name ? chosen.name : "",
+                                          chosen.nodes,
+                                          chosen.tuner,
+                                          chosen.tunerTimes,
+                                          chosen.tunerData};
   const bundle::BundleFile *const files[] = {&file};
   if (Outcome outcome = core::checkForms(static_cast<uint32_t>(nranks), files); !outcome.ok())
     return outcome;
@@ -59,6 +65,8 @@ Result<HostBackendOptions> readOptions(int nranks, const bundle::BundleFile &fil
   options.call.choice = std::move(*choice);
   options.call.tune = *tune;
   options.call.reports = choiceOptions;
+  options.call.wiring =
+      core::Wiring::ofBlocks(static_cast<uint32_t>(nranks), std::max(1U, static_cast<uint32_t>(chosen.nodes)));
   if (tune->isOnline)
     options.call.earlier = core::loadLearned(tune->file, core::hostMachine(), file.digest());
   constexpr uint32_t defaultTimeout = 60000;

@@ -46,6 +46,17 @@ Outcome compare(Assembly &assembly, HostBackendOptions &options, const bundle::B
   return {};
 }
 
+/// Returns the wiring of the ranks, unless the application has stated it.
+core::Wiring wiringOf(std::span<const Identity> identities, const HostBackendOptions &options) {
+  if (options.call.reports.nodes != 0)
+    return options.call.wiring;
+  std::vector<uint64_t> hosts;
+  for (const Identity &identity : identities)
+    hosts.push_back(identity.host);
+  core::Wiring wiring = core::Wiring::of(hosts);
+  return options.call.allowUnproven ? withoutPlaces(std::move(wiring)) : wiring;
+}
+
 /// The system must say which ranks share a host.
 Outcome checkHosts(std::span<const Identity> identities) {
   for (size_t r = 0; r < identities.size(); ++r)
@@ -234,6 +245,7 @@ Result<std::shared_ptr<HostBackend>> joinOthers(const HostJoin &wanted, std::uni
   const std::span<const Identity> identities = assembly.identities();
   if (Outcome outcome = checkHosts(identities); !outcome.ok())
     return outcome;
+  options.call.wiring = wiringOf(identities, options);
   const Identity &self = identities[assembly.rank()];
   std::optional<host::SharedFile> created; // until all processes have opened it
   const Result<Findings> found = explore(assembly, created, limits);

@@ -14,7 +14,7 @@ static_assert(std::endian::native == std::endian::little,
 
 inline constexpr char fileMagic[4] = {'G', 'C', '3', 'B'};
 inline constexpr uint16_t majorVersion = 1;
-inline constexpr uint16_t minorVersion = 2;
+inline constexpr uint16_t minorVersion = 3;
 inline constexpr size_t sectionAlignment = 16;
 
 /// The first 32 bytes of the file.

@@ -252,6 +252,8 @@ std::string validateProgram(const fbs::Program &program) {
     return "unknown protocol " + str(static_cast<uint8_t>(program.protocol()));
   if (program.min_bytes() >= program.max_bytes())
     return "size range " + str(program.min_bytes()) + " .. " + str(program.max_bytes()) + " is empty";
+  if (program.nodes() != 0 && program.ranks() % program.nodes() != 0)
+    return str(program.ranks()) + " ranks can't be divided among " + str(program.nodes()) + " nodes";
   if (program.subdivision() == 0 || program.max_count() == 0)
     return "subdivision and largest count must be at least 1";
   uint64_t chunks = std::max(program.input_chunks_per_block(), program.output_chunks_per_block());

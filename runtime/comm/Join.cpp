@@ -277,6 +277,7 @@ void GpuRank::recordChildrenInProcess(std::span<const RankInfo> infos) {
 
 void GpuRank::finishJoin(std::span<const RankInfo> infos) {
   pool = std::make_unique<plan::ConnectionPool>(table->teams());
+  core::logWiring(table->bundles(), static_cast<uint32_t>(self.ranks), table->wiring(), setup.options.choice.name);
   logRefused(*table, rank());
   beginTrace(infos);
 }

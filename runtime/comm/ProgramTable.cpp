@@ -39,6 +39,8 @@ Outcome ProgramTable::load(const cuda::Options &chosen) {
     views.push_back(file.get());
   if (Outcome outcome = core::checkForms(ranks, views); !outcome.ok())
     return outcome;
+  if (Outcome outcome = core::checkNodes(options.choice.nodes, ranks); !outcome.ok())
+    return outcome;
   if (Outcome outcome = core::Choice::make(options.choice, views).moveTo(userChoice); !outcome.ok())
     return outcome;
   for (const auto &file : files) {
@@ -67,6 +69,11 @@ bool ProgramTable::needsUntornLines() const {
 
 void ProgramTable::decide(std::span<const RankInfo> infos) {
   architecture = oldestArchitecture(infos);
+  wiringOfRanks = wiringOf(infos, options.choice.nodes);
+  if (options.allowUnproven)
+    wiringOfRanks = withoutPlaces(std::move(wiringOfRanks));
+  for (const auto &selection : selections)
+    selection->setWiring(wiringOfRanks);
   teamOfRanks.clear();
   contextCount = RankInfo::unknown;
   hasChosenThreads = {};

@@ -69,6 +69,9 @@ public:
   core::ShapeRule shapes() const;
   /// Checks whether a program can run a call. Ignores what depends on the buffers.
   core::Outcome checkCall(const Entry &entry, const core::Request &request) const;
+  core::Files bundles() const { return views; }
+  /// Returns the wiring of the ranks.
+  const core::Wiring &wiring() const { return wiringOfRanks; }
   /// Returns the user's choice of programs.
   const core::Choice &choice() const { return userChoice; }
 
@@ -96,7 +99,8 @@ private:
   std::map<const core::LoadedProgram *, uint32_t> numbers;
   uint32_t architecture = 0;
   std::array<bool, kernel::protocolCount> hasChosenThreads{}; ///< by protocol: on at least one rank
-  std::vector<uint32_t> teamOfRanks, otherBlocks;             ///< by rank
+  core::Wiring wiringOfRanks;
+  std::vector<uint32_t> teamOfRanks, otherBlocks; ///< by rank
   uint32_t signalCount = 0, contextCount = 0;
 };
 

@@ -134,6 +134,20 @@ std::string unsupportedReason(const core::Program &program, std::span<const Rank
   return {};
 }
 
+core::Wiring wiringOf(std::span<const RankInfo> ranks, uint64_t stated) {
+  if (stated != 0)
+    return core::Wiring::ofBlocks(static_cast<uint32_t>(ranks.size()), static_cast<uint32_t>(stated));
+  const auto isOfOtherHost = [&](const RankInfo &rank) {
+    return rank.host != ranks[static_cast<size_t>(rank.firstPeer)].host;
+  };
+  const bool areDomains = std::any_of(ranks.begin(), ranks.end(), isOfOtherHost);
+  std::vector<uint64_t> nodes;
+  for (const RankInfo &rank : ranks)
+    nodes.push_back(areDomains ? static_cast<uint64_t>(rank.firstPeer) : rank.host);
+  const bool isUnknown = !areDomains && std::count(nodes.begin(), nodes.end(), 0U) != 0;
+  return isUnknown ? core::Wiring{} : core::Wiring::of(nodes);
+}
+
 uint32_t oldestArchitecture(std::span<const RankInfo> ranks) {
   const auto oldest = std::min_element(
       ranks.begin(), ranks.end(), [](const RankInfo &a, const RankInfo &b) { return a.architecture < b.architecture; });

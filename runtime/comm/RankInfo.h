@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/ChoiceInfo.h"
+#include "core/Wiring.h"
 #include "cuda/Options.h"
 
 #include <array>
@@ -64,7 +65,7 @@ struct RankInfo {
 /// versions can gather it.
 struct VersionHandshake {
   int32_t version = GC3_VERSION;
-  uint32_t layout = 11; ///< version of RankInfo's layout, and of the data that ranks write to each other's memory
+  uint32_t layout = 12; ///< version of RankInfo's layout, and of the data that ranks write to each other's memory
   uint32_t infoBytes = sizeof(RankInfo);
   uint32_t unused = 0;
 };
@@ -94,6 +95,10 @@ std::string unsupportedReason(const core::Program &program, std::span<const Rank
 
 /// Returns true if both ranks are known to use the same GPU.
 bool shareGpu(const RankInfo &a, const RankInfo &b);
+
+/// Returns the wiring of the ranks. A node is an NVLink domain if ranks of several hosts reach each other's memory,
+/// else a host. `stated` is the application's number of nodes; 0: it has stated none.
+core::Wiring wiringOf(std::span<const RankInfo> ranks, uint64_t stated);
 
 /// Returns the architecture of the oldest GPU.
 uint32_t oldestArchitecture(std::span<const RankInfo> ranks);

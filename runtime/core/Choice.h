@@ -10,11 +10,14 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace gc3::core {
 
 struct ChoiceOptions {
   std::string programs; ///< the list; empty: no list
+  std::string name;     ///< of the communicator; empty: it has none
+  uint64_t nodes = 0; ///< on which the ranks are, in consecutive blocks; 0: the communicator finds out (core/Wiring.h)
   gc3Tuner_t tuner = nullptr;
   gc3TunerTimes_t tunerTimes = nullptr;
   void *tunerData = nullptr;
@@ -24,9 +27,15 @@ class Choice {
 public:
   /// Reads a list of items, separated by commas. An item is `PROGRAM` or `COLLECTIVE:PROGRAM`. An item
   /// `COLLECTIVE:none` lists the collective, but allows no program for it. An item `none` does this for every
-  /// collective that no other item names. COLLECTIVE is a form, as in calls. Returns gc3InvalidArgument if no bundle
-  /// has a program or collective that an item names, or if the collective of an item can have several meanings.
+  /// collective that no other item names. COLLECTIVE is a form, as in calls. An item `COMMUNICATOR:COLLECTIVE:PROGRAM`
+  /// is only for communicators whose names match the pattern COMMUNICATOR. There it replaces the other items for its
+  /// collective; an empty COLLECTIVE stands for all. Returns gc3InvalidArgument if an item is malformed, if no bundle
+  /// has a program or collective that an item for the communicator names, or if the collective of such an item can have
+  /// several meanings.
   static Result<Choice> make(const ChoiceOptions &options, Files files);
+
+  /// Returns whether a list has items for communicators by their names.
+  static bool dependsOnName(std::string_view list);
 
   /// Returns whether the list names the program's collective, or has the item `none`. Then only listed programs serve
   /// the collective. If no listed program is for the size of a call, the first listed program serves the call.
@@ -53,7 +62,16 @@ public:
 
 private:
   using Names = std::set<std::string, std::less<>>;
-  Outcome add(std::string_view item, Files files);
+  /// An item of the list. The views are parts of the list.
+  struct Item {
+    std::string_view text;
+    std::optional<std::string_view> communicator; ///< pattern; no value: all communicators
+    std::string_view collective;                  ///< empty: all collectives
+    std::string_view program;
+  };
+  static Result<std::vector<Item>> read(std::string_view list);
+  Outcome add(const Item &item, const Choice &settled, Files files);
+  bool names(std::string_view key) const { return areOthersListed || byCollective.count(key) != 0; }
   const Names *listed(const bundle::fbs::Program &program) const;
 
   ChoiceOptions options;

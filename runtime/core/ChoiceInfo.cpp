@@ -13,6 +13,8 @@ static uint64_t digestOf(const std::string &text) {
 ChoiceInfo ChoiceInfo::of(const ChoiceOptions &choice, const TuneOptions &tune) {
   ChoiceInfo info;
   info.programs = digestOf(choice.programs);
+  info.name = Choice::dependsOnName(choice.programs) ? digestOf(choice.name) : 0;
+  info.nodes = choice.nodes;
   info.explorable = tune.explorable;
   info.tuner = choice.tuner != nullptr;
   if (tune.isOnline)
@@ -23,6 +25,10 @@ ChoiceInfo ChoiceInfo::of(const ChoiceOptions &choice, const TuneOptions &tune) 
 std::string ChoiceInfo::differenceFrom(const ChoiceInfo &rank0) const {
   if (programs != rank0.programs)
     return "has another GC3_PROGRAM than rank 0";
+  if (name != rank0.name)
+    return "has another name of the communicator than rank 0, and GC3_PROGRAM depends on the name";
+  if (nodes != rank0.nodes)
+    return "has another number of nodes in its config than rank 0";
   if (tuner != rank0.tuner)
     return std::string("has ") + (tuner != 0 ? "a" : "no") + " tuner, unlike rank 0";
   if (tune != rank0.tune)

@@ -14,6 +14,8 @@ namespace gc3::core {
 /// Ranks exchange the raw bytes of this struct.
 struct ChoiceInfo {
   uint64_t programs = 0; ///< digest of the list of programs (GC3_PROGRAM)
+  uint64_t name = 0;     ///< digest of the communicator's name, if the list depends on it; else 0
+  uint64_t nodes = 0;    ///< ChoiceOptions::nodes
   double explorable = 0; ///< TuneOptions::explorable
   uint32_t tuner = 0;    ///< 1: the application has set a tuner
   uint32_t tune = 0;     ///< 0: no online selection; 1: online, plus 2 if calls keep their bits, plus 4 with shapes

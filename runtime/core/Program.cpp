@@ -40,6 +40,30 @@ bundle::BundleResult<std::unique_ptr<Program>> Program::load(const BundleFile &f
   return loaded;
 }
 
+/// Thread blocks name their peers, so they are copied. All else in a view is local to the rank.
+void Program::renumber(std::span<const uint32_t> places) {
+  std::vector<int32_t> rankOf(places.size()); // by place
+  for (size_t r = 0; r < places.size(); ++r)
+    rankOf[places[r]] = static_cast<int32_t>(r);
+  const auto renumbered = [&](int32_t peer) { return peer < 0 ? peer : rankOf[static_cast<size_t>(peer)]; };
+  std::vector<RankView> moved;
+  std::vector<std::vector<fbs::ThreadBlock>> blocks(places.size());
+  firstBlock.assign(1, 0);
+  for (uint32_t r = 0; r < places.size(); ++r) {
+    RankView &view = moved.emplace_back(views[places[r]]);
+    view.rank = r;
+    for (const fbs::ThreadBlock &block : view.threadBlocks)
+      blocks[r].emplace_back(block.channel(), renumbered(block.send_peer()), renumbered(block.recv_peer()),
+                             block.first_instruction(), block.instruction_count());
+    view.threadBlocks = blocks[r];
+    firstBlock.push_back(firstBlock.back() + static_cast<uint32_t>(blocks[r].size()));
+  }
+  views = std::move(moved);
+  renumberedBlocks = std::move(blocks);
+  connect();
+  numberSteps();
+}
+
 void Program::connect() {
   struct End {
     std::array<uint32_t, 3> key; // source, destination, channel
@@ -66,6 +90,7 @@ void Program::connect() {
     }
   sendsTo.assign(threadBlockCount(), none);
   receivesFrom.assign(threadBlockCount(), none);
+  allConnections.clear();
   for (auto &side : ends)
     std::sort(side.begin(), side.end(), [](const End &a, const End &b) { return a.key < b.key; });
   for (uint32_t i = 0; i < ends[1].size(); ++i) {
@@ -77,6 +102,7 @@ void Program::connect() {
 
 void Program::numberSteps() {
   firstStepOfRank.assign(1, 0);
+  stepRanks.clear();
   for (uint32_t r = 0; r < ranks(); ++r) {
     firstStepOfRank.push_back(firstStepOfRank.back() + static_cast<uint32_t>(views[r].instructions.size()));
     stepRanks.resize(firstStepOfRank.back(), r);

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace gc3::core {
@@ -31,6 +32,10 @@ public:
 
   /// Loads the program with this index. `file` must outlive the program.
   static bundle::BundleResult<std::unique_ptr<Program>> load(const bundle::BundleFile &file, uint32_t index);
+
+  /// Gives rank r the part of rank places[r], for all ranks. `places` is a permutation. Call this before any other
+  /// object refers to the program's parts. The promise of the program must be the same for all permutations of ranks.
+  void renumber(std::span<const uint32_t> places);
 
   uint32_t ranks() const { return static_cast<uint32_t>(views.size()); }
   const bundle::fbs::Program &info() const { return *table; }
@@ -72,6 +77,7 @@ private:
 
   const bundle::fbs::Program *table = nullptr;
   std::vector<bundle::RankView> views;
+  std::vector<std::vector<bundle::fbs::ThreadBlock>> renumberedBlocks; ///< by rank; empty: those of the bundle
   std::vector<uint32_t> firstBlock;
   std::vector<uint32_t> firstStepOfRank, stepRanks;
   std::vector<Connection> allConnections;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the first fitting program in the order of the bundle, unless the application chooses otherwise. If no program
+// Selects the first fitting program, unless the application chooses otherwise. If no program
 // fits, the error lists the bundle's programs.
 #include "core/Selection.h"
 
@@ -29,11 +29,22 @@ void LoadedProgram::analyse() {
   asWritten = plain; // last, so that nothing is set if memory runs out
 }
 
+void Selection::setWiring(const Wiring &known) {
+  if (known == wiring) // the ranks have been renumbered already
+    return;
+  wiring = known;
+  for (const auto &each : loaded)
+    if (each && isRenumbered(each->program->info(), wiring))
+      each->program->renumber(wiring.places);
+}
+
 Result<const LoadedProgram *> Selection::load(uint32_t index) {
   if (!loaded[index]) {
     auto fresh = std::make_unique<LoadedProgram>();
     if (bundle::BundleStatus status = Program::load(file, index).moveTo(fresh->program); !status.ok())
       return toOutcome(status);
+    if (isRenumbered(fresh->program->info(), wiring))
+      fresh->program->renumber(wiring.places);
     const common::StandardCollective *standard = common::findStandard(view(fresh->program->info().collective()));
     if (standard && hasShape(*fresh->program, *standard, fresh->root))
       fresh->standard = standard;
@@ -96,6 +107,8 @@ Result<const std::vector<uint32_t> *> Selection::findNamed(const Request &reques
     return found.outcome();
   if (found->empty())
     return &nothing; // a wrong name needs no memory
+  if (request.kind != CallKind::Program)
+    sortByFit(*found, file, wiring);
   return &known.emplace(request.name, std::move(*found)).first->second;
 }
 
@@ -109,6 +122,8 @@ Outcome Selection::addCandidate(uint32_t index, const Request &request, Candidat
   };
   if (request.kind != CallKind::Program && !choice.allows(info))
     return because("is not in GC3_PROGRAM");
+  if (request.kind != CallKind::Program && fitOf(info, wiring) == WiringFit::None)
+    return because(misfitText(info, wiring));
   const Result<const LoadedProgram *> result = load(index);
   if (!result.ok())
     return result.outcome();
@@ -219,6 +234,8 @@ Outcome Selection::noProgram(const Request &request, const std::string &rejectio
     const auto &info = file.program(i);
     text +=
         "\n  '" + info.name()->str() + "': " + formOf(info).str() + " on " + std::to_string(info.ranks()) + " ranks";
+    if (info.nodes() != 0)
+      text += ", nodes " + std::to_string(info.nodes()) + " of " + std::to_string(info.ranks() / info.nodes());
     if (info.min_bytes() != 0 || info.max_bytes() != UINT64_MAX)
       text += ", " + std::to_string(info.min_bytes()) + " .. " +
               (info.max_bytes() == UINT64_MAX ? "" : std::to_string(info.max_bytes())) + " bytes";

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the program that serves a call. The result depends only on the collective, bytes, ranks, root, and the
-// application's choice. These are identical on all ranks, so all ranks select the same program. A program is loaded
-// when it is first considered, and stays loaded.
+// Selects the program that serves a call. The result depends only on the collective, bytes, ranks, root, the wiring of
+// the ranks, and the application's choice. These are identical on all ranks, so all ranks select the same program. A
+// program is loaded when it is first considered, and stays loaded.
 #pragma once
 
 #include "core/ArmSource.h"
 #include "core/Choice.h"
 #include "core/Transfers.h"
+#include "core/Wiring.h"
 
 #include <array>
 #include <functional>
@@ -36,9 +37,15 @@ public:
       : file(bundle), ranks(rankCount), trustsPromises(trusting), choice(std::move(users)),
         loaded(bundle.programCount()) {}
 
-  /// Returns the program for a valid request. The pointer is valid as long as this object. GC3_PROGRAM can list
-  /// programs for the collective of which none is for the call's size. Then returns the first listed program, unless
-  /// `bySize` is true.
+  /// Sets the wiring of the ranks, and renumbers the ranks of programs if it requires this. Call this before the other
+  /// functions, except load(). Later calls must have the same wiring, and do nothing. Without a wiring, programs for
+  /// one serve only calls by their names.
+  void setWiring(const Wiring &known);
+
+  /// Returns the program for a valid request: the first one for exactly this wiring that is for the call's size, else
+  /// the first one for any wiring that is for the size. The pointer is valid as long as this object. GC3_PROGRAM can
+  /// list programs for the collective of which none is for the call's size. Then returns the first listed program,
+  /// unless `bySize` is true.
   Result<const LoadedProgram *> select(const Request &request, bool bySize = false);
 
   Result<CallArms> arms(const Request &request) override;
@@ -70,8 +77,10 @@ private:
   const uint32_t ranks;
   const bool trustsPromises;
   const Choice choice;
+  Wiring wiring;
   std::vector<std::unique_ptr<LoadedProgram>> loaded; ///< indexed by program of the bundle; null: not loaded
-  /// By CallKind: the programs that a call's name means. Calls repeat few names, so each is resolved only once.
+  /// By CallKind: the programs that a call's name means, sorted by their fit to the wiring. Calls repeat few names, so
+  /// each is resolved only once.
   std::array<std::map<std::string, std::vector<uint32_t>, std::less<>>, callKindCount> named;
 };
 

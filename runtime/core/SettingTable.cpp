@@ -29,8 +29,8 @@ constexpr std::array<SettingInfo, settingCount> settingTable{{
      "INFO or TRACE, ignoring case; both log the same lines, and other values log nothing", "no log", Agreement::None,
      Reader::All, "deploy.md#the-log"},
     {Setting::Program, "GC3_PROGRAM", "programs that may serve calls",
-     "PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none or none, separated by commas", "all programs", Agreement::Value,
-     Reader::All, "tuning.md#choosing-programs"},
+     "PROGRAM, COLLECTIVE:PROGRAM or COMMUNICATOR:COLLECTIVE:PROGRAM, with none for no program, separated by commas",
+     "all programs", Agreement::Value, Reader::All, "tuning.md#choosing-programs"},
     {Setting::Tune, "GC3_TUNE",
      "online chooses programs from the times of earlier calls; with same-bits, calls whose results are "
      "rounded keep their program; with shapes, it chooses the size of tiles and the number of threads, too",

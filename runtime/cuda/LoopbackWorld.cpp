@@ -20,10 +20,15 @@ core::Result<std::unique_ptr<LoopbackWorld>> LoopbackWorld::make(const Cuda &cud
   const bundle::BundleFile *const files[] = {&file};
   if (Outcome outcome = core::checkForms(ranks, files); !outcome.ok())
     return outcome;
+  if (Outcome outcome = core::checkNodes(options.choice.nodes, ranks); !outcome.ok())
+    return outcome;
   core::Result<core::Choice> choice = core::Choice::make(options.choice, files);
   if (!choice.ok())
     return choice.outcome();
   std::unique_ptr<LoopbackWorld> made(new LoopbackWorld(cuda, file, ranks, options, std::move(*choice)));
+  const core::Wiring wiring = core::Wiring::ofBlocks(ranks, std::max(1U, static_cast<uint32_t>(options.choice.nodes)));
+  core::logWiring(files, ranks, wiring, options.choice.name);
+  made->selection.setWiring(wiring);
   if (Outcome outcome = made->runner.prepare(); !outcome.ok())
     return outcome;
   if (Outcome outcome = made->startOnline(file); !outcome.ok())

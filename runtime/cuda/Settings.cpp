@@ -111,8 +111,12 @@ Options optionsOf(const gc3GpuConfig_t &config, const Settings &settings) {
   options.mixesGraphs = settings.mixesGraphs();
   options.interfaces = settings.text(Setting::NcclInterfaces);
   options.allowUnproven = config.allowUnproven != 0;
-  options.choice = {config.programs ? config.programs : settings.text(Setting::Program), config.tuner,
-                    config.tunerTimes, config.tunerData};
+  options.choice = {config.programs ? config.programs : settings.text(Setting::Program),
+                    config.name ? config.name : "",
+                    config.nodes,
+                    config.tuner,
+                    config.tunerTimes,
+                    config.tunerData};
   for (Outcome outcome :
        {fill(settings, Setting::Slots, &Tuning::slots, options),
         fill(settings, Setting::SlotBytes, &Tuning::slotBytes, options),

@@ -27,6 +27,7 @@ constexpr uint64_t mostMemory = 512ull << 20;
 CallTable::CallTable(const bundle::BundleFile &bundleFile, const Site &ranks, const CallOptions &chosen)
     : file(bundleFile), site(ranks), options(chosen),
       selection(file, ranks.ranks(), chosen.allowUnproven, chosen.choice), random(chosen.seed) {
+  selection.setWiring(options.wiring);
   if (options.trace)
     timeline.emplace(*options.trace, RankRange{0, site.ranks()});
 }

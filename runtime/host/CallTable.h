@@ -22,6 +22,7 @@ struct CallOptions {
   core::TuneOptions tune;            ///< online selection
   select::TuneFile earlier;          ///< what earlier jobs have learned
   core::ChoiceOptions reports;       ///< how the application gets times
+  core::Wiring wiring;               ///< of all ranks
 };
 
 /// The prepared call that all ranks have entered.
@@ -46,7 +47,9 @@ public:
                               bool isMapped = false);
 
   /// Returns the online selection for this table's programs. This table must outlive it.
-  core::OnlineSelection makeOnline() { return {selection, options.tune, {site.ranks(), 1}, options.earlier, shapes()}; }
+  core::OnlineSelection makeOnline() {
+    return {selection, options.tune, {site.ranks(), std::max(options.wiring.nodes, 1U)}, options.earlier, shapes()};
+  }
 
   /// Returns a counter that increases each time that calls are dropped.
   uint64_t retirements() const { return retired.load(std::memory_order_acquire); }

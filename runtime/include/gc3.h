@@ -161,6 +161,8 @@ typedef struct {
   uint64_t digest;        /**< programs with equal digests are equal */
   const char *form;       /**< the collective with its arguments, such as "shift(n = 4, by = 1)"; only the name if there
                              are none, or if the bundle is older than version 1.1. A call can pass it to gc3RunCollective */
+  int nodes; /**< number of nodes, each with equally many consecutive ranks, that the program is for; 0: it is
+                for any */
 } gc3ProgramInfo_t;
 
 /** Writes the bundle's number of programs. gc3InvalidArgument: null. */
@@ -278,8 +280,11 @@ typedef struct {
                            commas: PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none, or none for all collectives that no
                            item names. COLLECTIVE is written as for gc3RunCollective, and must have one meaning. If an
                            item names a collective, only the named programs serve it: the first program that is for the
-                           call's size, else the first program. The list does not affect other collectives and
-                           gc3RunProgram. Default: GC3_PROGRAM, else no list */
+                           call's size, else the first program. An item COMMUNICATOR:COLLECTIVE:PROGRAM is only for
+                           communicators whose `name` matches the pattern COMMUNICATOR, in which * stands for any text.
+                           There it replaces the other items for its collective, or for all if COLLECTIVE is empty. The
+                           list does not affect other collectives and gc3RunProgram. Default: GC3_PROGRAM, else no list
+                         */
   gc3Tuner_t tuner;     /**< chooses among the programs that the list allows; default: none */
   void *tunerData;      /**< argument of the tuner; must outlive the communicators */
   gc3Tune_t tune;       /**< online selection among the programs that the list allows. A tuner takes precedence */
@@ -292,10 +297,13 @@ typedef struct {
                            aborted. A file that can't be used changes nothing but the log. Default: GC3_TUNE_FILE, else
                            none */
   gc3TunerTimes_t tunerTimes; /**< gets the times of calls, and tunerData; only with a tuner. Default: none */
+  const char *name;           /**< name of the communicator, for the list of programs and the log; default: none */
+  uint64_t nodes; /**< number of nodes on which the ranks are, each with equally many consecutive ranks. Programs whose
+                     `nodes` differ do not serve calls. Default: the library finds out which ranks share a host */
 } gc3HostConfig_t;
 
 #define GC3_HOST_CONFIG_INITIALIZER                                                                                    \
-  { sizeof(gc3HostConfig_t), 0, 0, 0, 0, gc3OrderFair, 0, 0, 0, 0, 0, 0, 0, gc3TuneDefault, 0, 0, 0 }
+  { sizeof(gc3HostConfig_t), 0, 0, 0, 0, gc3OrderFair, 0, 0, 0, 0, 0, 0, 0, gc3TuneDefault, 0, 0, 0, 0, 0 }
 
 /**
  * Creates `nranks` communicators of one group in this process; comms[r] is rank r. Free each with gc3CommDestroy.
@@ -413,12 +421,15 @@ typedef struct {
   const char *tuneFile; /**< as in gc3HostConfig_t. If ranks have read different contents, they begin without them. Rank
                            0 saves */
   gc3TunerTimes_t tunerTimes; /**< as in gc3HostConfig_t */
+  const char *name;           /**< as in gc3HostConfig_t */
+  uint64_t nodes;             /**< as in gc3HostConfig_t, but ranks of one NVLink domain share a node, too. Must be
+                                 identical on all ranks */
 } gc3GpuConfig_t;
 
 #define GC3_GPU_CONFIG_INITIALIZER                                                                                     \
   {                                                                                                                    \
     sizeof(gc3GpuConfig_t), 0, 0, 0, 0, 0, 0, gc3LL128Default, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, 0, 0, 0, 0,          \
-        gc3TuneDefault, 0, 0, 0                                                                                        \
+        gc3TuneDefault, 0, 0, 0, 0, 0                                                                                  \
   }
 
 /**

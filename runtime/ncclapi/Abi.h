@@ -43,6 +43,8 @@ struct Config {
   const char *netName;
   int splitShare; ///< 1: a child shares the parent's resources
 };
+/// Place of the field commName, a pointer, in ncclConfig_t from NCCL 2.27 on.
+inline constexpr size_t commNameOffset = 48;
 inline constexpr int configUndefined = INT32_MIN;
 inline constexpr unsigned configMagic = 0xcafebeef, configVersion = 21800;
 
@@ -135,7 +137,7 @@ using TeamLsa = Team(Comm);
 /// The functions that libgc3nccl.so exports, with the prefix `nccl`.
 #define GC3_NCCL_INTERPOSED(X) \
   GC3_NCCL_COLLECTIVES(X) \
-  X(CommShrink) \
+  X(CommInitRankConfig) X(CommInitRankScalable) X(CommShrink) X(CommSplit) \
   X(CommAbort) X(CommDestroy) X(CommFinalize) X(CommRevoke) \
   X(CommGetAsyncError) \
   X(CommWindowDeregister) X(CommWindowRegister) \

@@ -5,6 +5,7 @@
 #include "core/Settings.h"
 #include "ncclapi/Installed.h"
 #include "shim/Bundles.h"
+#include "shim/Names.h"
 
 namespace gc3::shim {
 
@@ -87,8 +88,10 @@ std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
   if (!isActive() || !comm)
     return nullptr;
   return comm::Registry::ofProcess().findOrAdd(comm, [&] {
-    const comm::WaitLimits limits{setup->options.joiningMs, setup->options.timeoutMs};
-    return std::make_shared<Communicator>(setup, comm, limits);
+    const auto own = std::make_shared<comm::Setup>(*setup);
+    own->options.choice.name = CommunicatorNames::ofProcess().find(comm);
+    const comm::WaitLimits limits{own->options.joiningMs, own->options.timeoutMs};
+    return std::make_shared<Communicator>(own, comm, limits);
   });
 }
 

@@ -4,6 +4,7 @@
 #include "shim/Exports.h"
 #include "shim/Group.h"
 #include "shim/Guarded.h"
+#include "shim/Names.h"
 
 using namespace gc3::shim;
 using gc3::comm::Registry;
@@ -14,6 +15,7 @@ using gc3::comm::Registry;
 static bool finalize(Comm comm, bool waits) {
   Group::ofThisThread().forwardCallsOn(comm);
   Interposer::ofProcess().removeOperations(comm);
+  CommunicatorNames::ofProcess().remove(comm);
   const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
   return !communicator || communicator->finalize(waits);
 }
@@ -40,7 +42,8 @@ extern "C" {
 
 Result ncclCommShrink(Comm parent, int *excluded, int excludedCount, Comm *child, Config *config, int flags) {
   const auto shrink = [&] {
-    return callInstalled<Function::CommShrink>(parent, excluded, excludedCount, child, config, flags);
+    const Result result = callInstalled<Function::CommShrink>(parent, excluded, excludedCount, child, config, flags);
+    return recordCreated(result, child, config);
   };
   if (isInsideNccl() || (flags & shrinkAbort) == 0)
     return shrink();
@@ -92,6 +95,7 @@ Result ncclCommAbort(Comm comm) {
     const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
     const Result result = abort(comm, communicator, [&] {
       Interposer::ofProcess().removeOperations(comm);
+      CommunicatorNames::ofProcess().remove(comm);
       Registry::ofProcess().remove(comm);
       return callInstalled<Function::CommAbort>(comm);
     });

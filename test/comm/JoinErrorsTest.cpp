@@ -36,10 +36,14 @@ TEST(CommErrors, RecordsThatDiffer) {
   expect(&comm::RankInfo::simple, 1u, "rank 2 has other options than rank 0");
   expect(&comm::RankInfo::timeout, 1u, "rank 2 has other options than rank 0");
   expect(&comm::RankInfo::allowUnproven, 1u, "rank 2 has other options than rank 0");
-  expect(&comm::RankInfo::choice, core::ChoiceInfo{1, 0, 0, 0}, "rank 2 has another GC3_PROGRAM than rank 0");
-  expect(&comm::RankInfo::choice, core::ChoiceInfo{0, .5, 0, 0}, "rank 2 has another GC3_TUNE_BUDGET than rank 0");
-  expect(&comm::RankInfo::choice, core::ChoiceInfo{0, 0, 1, 0}, "rank 2 has a tuner, unlike rank 0");
-  expect(&comm::RankInfo::choice, core::ChoiceInfo{0, 0, 0, 5}, "rank 2 has another GC3_TUNE than rank 0");
+  expect(&comm::RankInfo::choice, core::ChoiceInfo{.programs = 1}, "rank 2 has another GC3_PROGRAM than rank 0");
+  expect(&comm::RankInfo::choice, core::ChoiceInfo{.explorable = .5}, "rank 2 has another GC3_TUNE_BUDGET than rank 0");
+  expect(&comm::RankInfo::choice, core::ChoiceInfo{.tuner = 1}, "rank 2 has a tuner, unlike rank 0");
+  expect(&comm::RankInfo::choice, core::ChoiceInfo{.tune = 5}, "rank 2 has another GC3_TUNE than rank 0");
+  expect(&comm::RankInfo::choice, core::ChoiceInfo{.name = 1},
+         "rank 2 has another name of the communicator than rank 0, and GC3_PROGRAM depends on the name");
+  expect(&comm::RankInfo::choice, core::ChoiceInfo{.nodes = 2},
+         "rank 2 has another number of nodes in its config than rank 0");
   records[0].canRunPrograms = 0; // rank 0 is checked, too
   EXPECT_EQ(comm::disagreement(records), "rank 0 can't run programs");
 }

@@ -27,10 +27,11 @@ requires(sizeof...(A) == sizeof...(B)) constexpr bool areAlikeFunctions<R(A...),
 #define GC3_CHECK(name) static_assert(areAlikeFunctions<signature::name, decltype(nccl##name)>, "nccl" #name);
 GC3_NCCL_CALLED(GC3_CHECK)
 GC3_NCCL_FOR_WINDOWS(GC3_CHECK)
-// Functions that only tests use:
+// A function that only tests use:
 GC3_CHECK(CommInitAll)
-GC3_CHECK(CommInitRankConfig)
-GC3_CHECK(CommInitRankScalable)
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 3)
+static_assert(offsetof(ncclConfig_t, commName) == commNameOffset);
+#endif
 // The header overloads ncclTeamLsa. This overload is the exported function.
 constexpr ncclTeam_t (*teamLsa)(ncclComm_t) = ncclTeamLsa;
 static_assert(areAlikeFunctions<signature::TeamLsa, std::remove_pointer_t<decltype(+teamLsa)>>);

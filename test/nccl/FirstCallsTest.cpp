@@ -251,3 +251,56 @@ TEST_F(FirstCallsDeathTest, TheLogSaysWhatRunsACall) {
               "(.*\n)*gc3: rank 0 of 1: NCCL runs all calls on a communicator: one rank\n"
               "(.*\n)*gc3: rank 0: AllReduce 16 B float sum: NCCL: one rank\n");
 }
+
+// NCCL's config names communicators. GC3_PROGRAM can list programs by these names.
+TEST_F(FirstCallsDeathTest, ListsByTheNamesOfNcclsConfig) {
+  /// A config of NCCL 2.27.
+  struct Named {
+    Config config{};
+    const char *name = nullptr;
+  };
+  static_assert(offsetof(Named, name) == commNameOffset);
+  const auto configOf = [](const char *name, size_t size = sizeof(Named)) {
+    Named named{{}, name};
+    named.config.size = size;
+    named.config.blocking = 1;
+    return named;
+  };
+  const auto runsProgram = [&](const Comms &comms) {
+    for (Comm comm : comms)
+      endLater(comm);
+    takeEvents();
+    EXPECT_EQ(allReduceAll(comms, few), Result::Success);
+    const Events events = takeEvents();
+    return std::count(events.begin(), events.end(), "run 0") == 1;
+  };
+  const auto made = [&](std::string id, Named named) {
+    Comms comms(2);
+    UniqueId bytes{};
+    id.copy(bytes.bytes, sizeof bytes.bytes);
+    onEachRank(2, [&](size_t rank) {
+      EXPECT_EQ(ncclCommInitRankConfig(&comms[rank], 2, bytes, static_cast<int>(rank), &named.config), Result::Success);
+    });
+    return comms;
+  };
+  const auto split = [&](const Comms &parents, Named named) {
+    Comms children(2);
+    onEachRank(2, [&](size_t rank) {
+      EXPECT_EQ(ncclCommSplit(parents[rank], 0, static_cast<int>(rank), &children[rank], &named.config),
+                Result::Success);
+    });
+    return children;
+  };
+  const auto run = [&] {
+    setenv("GC3_PROGRAM", "tp*:allreduce:none", 1);
+    const Comms tensor = made("a", configOf("tp0")), data = made("b", configOf("dp0"));
+    EXPECT_FALSE(runsProgram(tensor));
+    EXPECT_TRUE(runsProgram(data));
+    EXPECT_TRUE(runsProgram(made("c", configOf(nullptr))));
+    EXPECT_TRUE(runsProgram(made("d", configOf("tp0", sizeof(Config))))) << "the config is of an older NCCL";
+    EXPECT_TRUE(runsProgram(split(tensor, configOf("dp1")))) << "a child has a name of its own";
+    EXPECT_FALSE(runsProgram(split(data, configOf("tp1"))));
+    exitNow();
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
+}

@@ -6,7 +6,7 @@ exports.py replacement NM LIBRARY PINNED INSTALLED   gc3's libnccl.so.2 exports 
                                                      PINNED, and the names that an installed NCCL exports
 exports.py needs READELF LIBRARY                     the library depends only on the C library
 exports.py header NCCL_H                             INTERPOSED has exactly the functions of nccl.h for collectives,
-                                                     groups, reduction operations, windows, ends and states
+                                                     groups, reduction operations, windows, names, ends and states
 """
 import pathlib
 import re
@@ -17,6 +17,7 @@ INTERPOSED = {
     "nccl" + name
     for name in """
     AllGather AllReduce AlltoAll Bcast Broadcast Gather Reduce ReduceScatter Scatter
+    CommInitRankConfig CommInitRankScalable CommSplit
     CommShrink CommFinalize CommDestroy CommAbort CommRevoke CommGetAsyncError GroupStart GroupEnd GroupSimulateEnd
     RedOpCreatePreMulSum RedOpDestroy
     CommWindowRegister CommWindowDeregister
@@ -64,7 +65,7 @@ def header(path):
         for name, parameters in declared.items()
         if ("cudaStream_t" in parameters and name not in BETWEEN_TWO)
         or name.startswith(("ncclGroup", "ncclRedOp", "ncclCommWindow"))
-        or re.fullmatch(r"ncclComm(Shrink|Finalize|Destroy|Abort|Revoke|GetAsyncError)", name)
+        or re.fullmatch(r"ncclComm(InitRankConfig|InitRankScalable|Split|Shrink|Finalize|Destroy|Abort|Revoke|GetAsyncError)", name)
     }
     expect_equal(path, ours, INTERPOSED)
 

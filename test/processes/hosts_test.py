@@ -20,6 +20,16 @@ TIMEOUT_S = 120  # of a whole run: a machine under load is slow
 NAMESPACES = ("gc3-test-a", "gc3-test-b")
 DEVICES = ("gc3-a", "gc3-b")
 ADDRESSES = ("10.213.7.1", "10.213.7.2")
+GROUPS = """
+import "std/hierarchical.gc3";
+fn all_to_all() { for r in 0..4 { for q in 0..4 { chunk(r, input, q).copy(q, output, r); } } }
+program anywhere implements alltoall(ranks = 4) { all_to_all(); }
+program across implements alltoall(ranks = 4) { nodes 2 of 2; all_to_all(); }
+program levels implements allreduce(ranks = 4, chunks = 4, inplace = true) {
+    nodes 2 of 2;
+    hierarchical_allreduce(0..4, [2, 2], input);
+}
+"""
 CAN_HAVE_NAMESPACES = os.getuid() == 0 and shutil.which("ip") is not None
 
 
@@ -50,7 +60,7 @@ class HostsCase(unittest.TestCase):
         """Returns the command that starts another one on a host."""
         return []
 
-    def start(self, ranks, arguments, variables=()):
+    def start(self, ranks, arguments, variables=(), host_of=host_of):
         """Starts a process for each rank, and returns them by rank."""
         port = free_port()
         processes = []
@@ -120,6 +130,28 @@ class Hosts(HostsCase):
 
     def test_online_selection(self):
         self.check_success(self.start(4, [self.ring, "--count", "1000", "-n", "200"], {"GC3_TUNE": "online"}), 1)
+
+    def test_programs_for_nodes(self):
+        bundle = os.path.join(self.folder.name, "groups.gc3b")
+        subprocess.run([TOOLS.gc3c, "-", "-o", bundle], input=GROUPS, text=True, check=True)
+        wiring = "gc3: communicator of 4 ranks: 2 nodes of 2 ranks"
+        reason = ("gc3: communicator of 4 ranks: program 'across' is for 2 nodes of 2 ranks, but the communicator has 2 "
+                  "nodes of 2 ranks in cyclic order: start consecutive ranks on each node, as with --distribution=block "
+                  "of Slurm")
+        cases = ((host_of, "across", [wiring]),
+                 (lambda rank, ranks: rank % 2, "anywhere", [
+                     wiring + " in cyclic order", reason,
+                     "gc3: communicator of 4 ranks: program 'levels' runs with renumbered ranks"]))
+        for host, program, lines in cases:
+            with self.subTest(program=program):
+                statuses, outputs, errors = self.wait(
+                    self.start(4, [bundle, "--count", "100", "-n", "0"], {"GC3_DEBUG": "INFO"}, host))
+                self.assertEqual(statuses, [0] * 4, errors)
+                self.assertRegex(outputs[0], f"(?m)^ +1600 .* {program}$")
+                self.assertRegex(outputs[0], "(?m)^ +400 .* levels$")
+                self.assertIn("# Out of bounds values : 0 OK", outputs[0])
+                for error in errors:
+                    self.assertEqual([line for line in error.splitlines() if ": communicator" in line], lines)
 
     def test_a_killed_process(self):
         self.check_a_kill_on_each_host()

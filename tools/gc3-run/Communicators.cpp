@@ -22,6 +22,7 @@ gc3GpuConfig_t Runner::gpuConfig(const char *trace) const {
   config.slots = options.host.slots;
   config.slotBytes = options.host.slotBytes;
   config.allowUnproven = options.host.allowUnproven;
+  config.nodes = options.host.nodes;
   config.trace = trace;
   return config;
 }

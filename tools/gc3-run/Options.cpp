@@ -174,6 +174,10 @@ constexpr Option optionTable[] = {
      onlyHost},
     {"", "--seed", "N", "seed of the adversarial order, less than 2^64 (default 0)",
      [](auto &v, Options &o) { return store(v, o.host.seed); }, onlyHost},
+    {"", "--nodes", "N",
+     "the ranks are on N nodes, each with equally many consecutive ranks, 1 to 65536; selects the programs for these "
+     "nodes (default: the hosts of the ranks)",
+     [](auto &v, Options &o) { return store(v, o.host.nodes, 1, 65536); }},
     {"", "--processes", "N",
      "start N processes, 1 to 4096, each with an equal number of the ranks (default: all ranks in this process)",
      [](auto &v, Options &o) { return store(v, o.processes, 1, 4096); }, inProcesses},

@@ -161,6 +161,23 @@ std::optional<int> Runner::dispatch(const ProgramGroup &group, uint64_t bytes) c
   return std::nullopt;
 }
 
+/// Returns the program for a call. If some programs are for a wiring, the communicator chooses, because it knows its
+/// own. Sets `whyNone` if there is none.
+std::optional<int> Runner::select(const ProgramGroup &group, uint64_t bytes, uint64_t count, gc3DataType_t type) {
+  const auto isWired = [&](int i) { return file->program(static_cast<uint32_t>(i)).nodes() != 0; };
+  if (!options.program.empty() || std::none_of(group.programs.begin(), group.programs.end(), isWired))
+    return dispatch(group, bytes);
+  const char *name = nullptr;
+  const gc3Result_t result = gc3SelectProgram(comms[0], group.collective.c_str(), count, type, group.root, &name);
+  if (result != gc3Success)
+    whyNone = lastError("", result, comms[0]);
+  const auto isSelected = [&](int i) {
+    return result == gc3Success && file->program(static_cast<uint32_t>(i)).name()->string_view() == name;
+  };
+  const auto found = std::find_if(group.programs.begin(), group.programs.end(), isSelected);
+  return found == group.programs.end() ? std::nullopt : std::optional(*found);
+}
+
 /// Returns the element counts of the rows. Sizes are rounded down to whole elements per block; sizes that round to the
 /// same count give one row.
 std::vector<uint64_t> Runner::wantedCounts(const ProgramGroup &group, size_t elementSize, std::string &problem) const {
@@ -237,7 +254,7 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
       if (problem = shapeOf(group.programs[0], count, size, shape); !problem.empty())
         return problem;
       uint64_t bytes = shape.largest * size;
-      auto program = dispatch(group, bytes);
+      auto program = select(group, bytes, count, type);
       if (!program) {
         skipped = skipped ? std::pair(skipped->first, bytes) : std::pair(bytes, bytes);
         continue;
@@ -348,6 +365,8 @@ std::string Runner::runAll(Summary &summary) {
   for (const ProgramGroup &group : groups)
     if (std::string problem = runGroup(group, summary); !problem.empty())
       return problem;
+  if (summary.rows.empty() && !whyNone.empty())
+    return whyNone;
   table.footer(summary);
   destroyCommunicators(); // writes the trace
   if (trace::TraceFile *traced = options.trace.empty() ? nullptr : traceFile())

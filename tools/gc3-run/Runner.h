@@ -111,6 +111,7 @@ private:
 
   std::string shapeOf(int program, uint64_t count, size_t elementSize, Shape &shape) const;
   std::optional<int> dispatch(const ProgramGroup &group, uint64_t bytes) const;
+  std::optional<int> select(const ProgramGroup &group, uint64_t bytes, uint64_t count, gc3DataType_t type);
   /// Creates the communicators of the next calls, with or without a trace. Destroys earlier ones, which writes their
   /// events to the trace.
   std::string communicators(int ranks, bool isTraced);
@@ -139,6 +140,7 @@ private:
   core::RankRange own{};        ///< this process's ranks of the current group of programs
   std::vector<gc3Comm_t> comms; ///< of the own ranks, as are the buffers
   bool areTraced = false;       ///< true if the calls of `comms` are traced
+  std::string whyNone;          ///< why the communicators have selected no program; empty: they always have
   bool leavesTraceOut = false;  ///< true if some size was not traced although a trace was requested
   std::map<int, std::unique_ptr<Postcondition>> postconditions;
   std::vector<Buffer> inputs, outputs;

@@ -10,7 +10,7 @@ bool Baseline::read(std::string &error) {
   }
   if (!programs.read(error))
     return false;
-  groups.emplace(programs.bundle());
+  groups.emplace(programs.bundle(), wiringOf(fabric.topology()));
   if (std::string problem = groups->find("", ""); !problem.empty())
     error = line.baseline + ": " + problem;
   return error.empty();

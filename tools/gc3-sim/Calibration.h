@@ -19,7 +19,7 @@ class Calibration {
 public:
   /// The arguments must outlive this object.
   Calibration(const CommandLine &line, const topology::Topology &topology)
-      : line(line), base(topology), programs(line) {}
+      : line(line), base(topology), programs(line, topology) {}
 
   /// Reads the programs and the rows, and fits. Returns an error text, or an empty string. If `isPrinted` becomes true,
   /// the error is printed already.

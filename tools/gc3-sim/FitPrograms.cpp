@@ -33,7 +33,7 @@ std::string FitPrograms::read(bool &isPrinted) {
     }
     if (!line.collective.empty() && !hasCollective(programs->bundle(), line.collective))
       continue;
-    auto groups = std::make_unique<Groups>(programs->bundle());
+    auto groups = std::make_unique<Groups>(programs->bundle(), wiringOf(topology));
     if (std::string problem = groups->find(line.collective, ""); !problem.empty())
       return path + ": " + problem;
     files.push_back({std::move(programs), std::move(groups)});

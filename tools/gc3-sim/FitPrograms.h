@@ -14,8 +14,8 @@ std::string placeOf(const Measured &measured);
 
 class FitPrograms {
 public:
-  /// `line` must outlive this object.
-  explicit FitPrograms(const CommandLine &line) : line(line) {}
+  /// Programs have run on `topology`. `line` and `topology` must outlive this object.
+  FitPrograms(const CommandLine &line, const topology::Topology &topology) : line(line), topology(topology) {}
 
   /// Reads the files. Skips those without the collective of the command line. Returns an error text, or an empty
   /// string. If `isPrinted` becomes true, the error is printed already.
@@ -36,6 +36,7 @@ private:
   bool isAmbiguous(const Measured &measured) const;
 
   const CommandLine &line;
+  const topology::Topology &topology;
   std::vector<File> files;
 };
 

@@ -2,9 +2,14 @@
 #include "Groups.h"
 #include "core/Identity.h"
 #include "gc3/Common/StandardCollective.h"
+#include "gc3/Topology/Nodes.h"
 #include <algorithm>
 
 namespace gc3::sim {
+
+core::Wiring wiringOf(const topology::Topology &topology) {
+  return core::Wiring::of(topology::nodesOf(topology));
+}
 
 /// Returns the root of a program whose collective has one, or -1.
 static int rootOf(const core::Program &program) {
@@ -51,9 +56,11 @@ std::string Groups::find(const std::string &collective, const std::string &name)
 }
 
 std::optional<uint32_t> Groups::select(const Group &group, uint64_t bytes) const {
-  for (uint32_t index : group.programs) {
+  std::vector<uint32_t> sorted = group.programs;
+  core::sortByFit(sorted, file, wiring);
+  for (uint32_t index : sorted) {
     const bundle::fbs::Program &info = file.program(index);
-    if (bytes >= info.min_bytes() && bytes < info.max_bytes())
+    if (core::fitOf(info, wiring) != core::WiringFit::None && bytes >= info.min_bytes() && bytes < info.max_bytes())
       return index;
   }
   return {};

@@ -34,7 +34,8 @@ public:
   /// All arguments must outlive this object. `baseline` may be null.
   Rows(const CommandLine &line, const bundle::BundleFile &file, const simulate::Fabric &fabric,
        const Baseline *baseline)
-      : line(line), file(file), fabric(fabric), baseline(baseline), groups(file), table(tableOptions) {
+      : line(line), file(file), fabric(fabric), baseline(baseline), groups(file, wiringOf(fabric.topology())),
+        table(tableOptions) {
     tableOptions.quiet = line.quiet || line.json == "-" || line.report == "-";
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Candidates.h"
+#include "Groups.h"
 #include "Input.h"
 #include "InputKind.h"
 #include "MachineCosts.h"
@@ -165,6 +166,19 @@ void Candidates::useSimple(const topology::Topology &topology) {
                         [](const Candidate &each) { return each.whySimple.empty(); });
 }
 
+/// Drops candidates that are for other nodes than those of the topology.
+void Candidates::dropMisfits(const topology::Topology &topology) {
+  const core::Wiring wiring = sim::wiringOf(topology);
+  std::erase_if(candidates, [&](const Candidate &each) {
+    const ir::ProgramInfo &info = *each.program.info;
+    if (info.nodes == 0 || core::Wiring::ofBlocks(each.program.ranks(), info.nodes) == wiring)
+      return false;
+    droppedOnes.push_back({each.name, "it is for " + core::Wiring::ofBlocks(each.program.ranks(), info.nodes).text() +
+                                          ", but topology '" + topology.name + "' has " + wiring.text()});
+    return true;
+  });
+}
+
 /// Drops candidates that are equal to an earlier one, as for values of a knob that a program does not use.
 void Candidates::dropEqual() {
   llvm::StringMap<uint32_t> numberOfProgram;
@@ -231,8 +245,12 @@ std::string Candidates::compile([[maybe_unused]] const topology::Topology *topol
     add(job);
   if (candidates.empty())
     return jobs.front().diagnostics + "no candidate compiles";
-  if (topology && line.timing == Timing::Simulator)
+  if (topology && line.timing == Timing::Simulator) {
     useSimple(*topology);
+    dropMisfits(*topology);
+  }
+  if (candidates.empty())
+    return "no candidate is for the nodes of the topology: " + droppedOnes.back().reason;
   dropEqual();
   return {};
 }

@@ -73,6 +73,7 @@ private:
   void run(Job &job) const;
   void add(Job &job);
   void useSimple(const topology::Topology &topology);
+  void dropMisfits(const topology::Topology &topology);
   void dropEqual();
   bool isTaken(const std::string &name) const;
 

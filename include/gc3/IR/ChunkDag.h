@@ -41,7 +41,9 @@ struct ProgramInfo {
                          ///< less than maxBytes
   uint64_t maxBytes = NoLimit;
   SourceRange sizesRange;
-  bool isPinned = false;   ///< true: online selection keeps this program for these sizes
+  bool isPinned = false; ///< true: online selection keeps this program for these sizes
+  /// Number of nodes, of equally many consecutive ranks, that the program is for; 0: it is for any wiring.
+  uint32_t nodes = 0;
   bool allowsGaps = false; ///< true: calls of sizes next to these go to NCCL on purpose
   std::vector<std::string> scratchNames;
   std::vector<Directive> directives;

@@ -199,6 +199,7 @@ enum class StmtKind : uint8_t {
   Channel,
   Protocol,
   Sizes,
+  Nodes,
   Instances,
   Scratch,
   Block,
@@ -280,6 +281,11 @@ struct SizesStmt : Stmt {
   static constexpr StmtKind Kind = StmtKind::Sizes;
   const Expr *value;
   bool isPinned, orNccl;
+};
+
+struct NodesStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::Nodes;
+  const Expr *nodes, *ranksOfNode;
 };
 
 struct InstancesStmt : Stmt {

@@ -609,7 +609,8 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_FORM = 40,
     VT_MEANING = 42,
     VT_TIMES = 44,
-    VT_PINNED = 46
+    VT_PINNED = 46,
+    VT_NODES = 48
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -677,6 +678,9 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   bool pinned() const {
     return GetField<uint8_t>(VT_PINNED, 0) != 0;
   }
+  uint32_t nodes() const {
+    return GetField<uint32_t>(VT_NODES, 0);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_NAME) &&
@@ -707,6 +711,7 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_TIMES) &&
            verifier.VerifyVector(times()) &&
            VerifyField<uint8_t>(verifier, VT_PINNED, 1) &&
+           VerifyField<uint32_t>(verifier, VT_NODES, 4) &&
            verifier.EndTable();
   }
 };
@@ -781,6 +786,9 @@ struct ProgramBuilder {
   void add_pinned(bool pinned) {
     fbb_.AddElement<uint8_t>(Program::VT_PINNED, static_cast<uint8_t>(pinned), 0);
   }
+  void add_nodes(uint32_t nodes) {
+    fbb_.AddElement<uint32_t>(Program::VT_NODES, nodes, 0);
+  }
   explicit ProgramBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -817,12 +825,14 @@ inline flatbuffers::Offset<Program> CreateProgram(
     flatbuffers::Offset<flatbuffers::String> form = 0,
     uint64_t meaning = 0,
     flatbuffers::Offset<flatbuffers::Vector<const gc3::bundle::fbs::TimePoint *>> times = 0,
-    bool pinned = false) {
+    bool pinned = false,
+    uint32_t nodes = 0) {
   ProgramBuilder builder_(_fbb);
   builder_.add_meaning(meaning);
   builder_.add_digest(digest);
   builder_.add_max_bytes(max_bytes);
   builder_.add_min_bytes(min_bytes);
+  builder_.add_nodes(nodes);
   builder_.add_times(times);
   builder_.add_form(form);
   builder_.add_verified(verified);
@@ -867,7 +877,8 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
     const char *form = nullptr,
     uint64_t meaning = 0,
     const std::vector<gc3::bundle::fbs::TimePoint> *times = nullptr,
-    bool pinned = false) {
+    bool pinned = false,
+    uint32_t nodes = 0) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto collective__ = collective ? _fbb.CreateString(collective) : 0;
   auto scratch_names__ = scratch_names ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*scratch_names) : 0;
@@ -896,7 +907,8 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
       form__,
       meaning,
       times__,
-      pinned);
+      pinned,
+      nodes);
 }
 
 /// NCCL's times for a collective.

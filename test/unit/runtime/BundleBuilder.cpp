@@ -76,13 +76,13 @@ std::string manifestSection(const std::vector<ProgramSpec> &programs, const std:
   std::vector<flatbuffers::Offset<fbs::Program>> tables;
   for (size_t i = 0; i < programs.size(); ++i) {
     const ProgramSpec &p = programs[i];
-    tables.push_back(fbs::CreateProgram(builder, builder.CreateString(p.name), builder.CreateString(p.collective),
-                                        static_cast<uint32_t>(p.ranks.size()), static_cast<fbs::Protocol>(p.protocol),
-                                        p.minBytes, p.maxBytes, p.inputChunks, p.outputChunks, p.subdivision,
-                                        p.maxCount, builder.CreateVectorOfStrings(p.scratchNames), p.contributions,
-                                        p.inPlace, p.fifoSlots, p.minFifoSlots, p.verified, digests[i], p.wholeSlots,
-                                        p.form.empty() ? 0 : builder.CreateString(p.form), p.meaning,
-                                        p.times.empty() ? 0 : builder.CreateVectorOfStructs(p.times), p.pinned));
+    tables.push_back(fbs::CreateProgram(
+        builder, builder.CreateString(p.name), builder.CreateString(p.collective),
+        static_cast<uint32_t>(p.ranks.size()), static_cast<fbs::Protocol>(p.protocol), p.minBytes, p.maxBytes,
+        p.inputChunks, p.outputChunks, p.subdivision, p.maxCount, builder.CreateVectorOfStrings(p.scratchNames),
+        p.contributions, p.inPlace, p.fifoSlots, p.minFifoSlots, p.verified, digests[i], p.wholeSlots,
+        p.form.empty() ? 0 : builder.CreateString(p.form), p.meaning,
+        p.times.empty() ? 0 : builder.CreateVectorOfStructs(p.times), p.pinned, p.nodes));
   }
   std::vector<flatbuffers::Offset<fbs::Baseline>> lists;
   for (const BaselineSpec &baseline : baselines)

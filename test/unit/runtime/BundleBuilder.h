@@ -75,6 +75,7 @@ struct ProgramSpec {
   uint64_t meaning = 0;
   std::vector<bundle::fbs::TimePoint> times{}; ///< empty: the bundle has none, as before version 1.2
   bool pinned = false;
+  uint32_t nodes = 0; ///< Program.nodes; 0: any wiring, as before version 1.3
 };
 
 /// An entry of Manifest.baselines.

@@ -205,6 +205,7 @@ TEST(BundleChecks, programs) {
   refused([](ProgramSpec &s) { s.ranks.clear(), s.outputs.clear(); }, "0 ranks");
   refused([](ProgramSpec &s) { s.protocol = 3; }, "unknown protocol 3");
   refused([](ProgramSpec &s) { s.minBytes = s.maxBytes = 5; }, "size range 5 .. 5 is empty");
+  refused([](ProgramSpec &s) { s.nodes = 2; }, "3 ranks can't be divided among 2 nodes");
   refused([](ProgramSpec &s) { s.subdivision = 0; }, "subdivision and largest count must be at least 1");
   refused([](ProgramSpec &s) { s.maxCount = 0; }, "subdivision and largest count must be at least 1");
   auto emptied = [](ProgramSpec &s) {

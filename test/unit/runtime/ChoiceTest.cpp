@@ -78,13 +78,40 @@ TEST(Choice, ListsRestrictPrograms) {
 }
 
 TEST(Choice, ListsThatNameUnknownPrograms) {
-  EXPECT_EQ(
-      refused("smal"),
-      "GC3_PROGRAM: no bundle has 'smal'; valid items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none and none, of: "
-      "allgather:gather allreduce:large allreduce:small broadcast:from0 broadcast:from1");
-  for (const char *list : {"small,tree", "allgather:small", "alltoall:none", ":small",
-                           "allreduce:", "allreduce:small:2", "small large", "Small"})
+  EXPECT_EQ(refused("smal"), "GC3_PROGRAM: no bundle has 'smal'; valid items are PROGRAM, COLLECTIVE:PROGRAM and "
+                             "COMMUNICATOR:COLLECTIVE:PROGRAM, with none for no program, of: "
+                             "allgather:gather allreduce:large allreduce:small broadcast:from0 broadcast:from1");
+  for (const char *list : {"small,tree", "allgather:small", "alltoall:none", "small large", "Small"})
     EXPECT_EQ(refused(list).find("GC3_PROGRAM: no bundle has '"), 0u) << list;
+}
+
+TEST(Choice, MalformedLists) {
+  for (const char *item : {":small", "allreduce:", "tp::", ":allreduce:small", ":", "a:b:c:d"})
+    EXPECT_EQ(refused(("large," + std::string(item)).c_str()),
+              "GC3_PROGRAM: '" + std::string(item) +
+                  "' is malformed; valid items are PROGRAM, COLLECTIVE:PROGRAM and COMMUNICATOR:COLLECTIVE:PROGRAM, "
+                  "with none for no program");
+}
+
+/// Items with a communicator apply to communicators whose names match, and replace the other items there.
+TEST(Choice, ListsByCommunicator) {
+  const auto chosenOn = [](const char *name, const char *list) {
+    gc3HostConfig_t config = listing(list);
+    config.name = name;
+    const Group group(programs(), 2, config);
+    return chosen(group, "allreduce", 4) + " " + chosen(group, "allreduce", 4096) + " " + chosen(group, "allgather", 4);
+  };
+  EXPECT_EQ(chosenOn("tp0", "tp*:allreduce:large"), "large large gather");
+  EXPECT_EQ(chosenOn("dp0", "tp*:allreduce:large"), "small large gather");
+  EXPECT_EQ(chosenOn(nullptr, "tp*:allreduce:large"), "small large gather") << "it has no name";
+  EXPECT_EQ(chosenOn(nullptr, "*:allreduce:large"), "large large gather");
+  EXPECT_EQ(chosenOn("tp0", "tp0:allreduce:large,small"), "large large gather") << "small is for the others";
+  EXPECT_EQ(chosenOn("dp0", "tp0:allreduce:large,small"), "small small gather");
+  EXPECT_EQ(chosenOn("tp0", "small,tp0:allgather:none"), "small small -") << "other collectives keep their items";
+  EXPECT_EQ(chosenOn("tp0", "t?0::large,none"), "large large -");
+  EXPECT_EQ(chosenOn("tp0", "tp0::none,allreduce:large"), "- - -")
+      << "the communicator has an item for all collectives";
+  EXPECT_EQ(chosenOn("dp0", "tp0:allreduce:unknown"), "small large gather") << "the item is for other bundles, maybe";
 }
 
 TEST(Choice, TheEnvironmentHasAListUnlessTheConfigHas) {

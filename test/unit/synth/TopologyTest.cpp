@@ -3,6 +3,7 @@
 #include "CheckTopology.h"
 #include "gc3/Topology/Families.h"
 #include "gc3/Topology/Json.h"
+#include "gc3/Topology/Nodes.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -56,6 +57,21 @@ std::string changed(const std::string &from, const std::string &to) {
 }
 
 } // namespace
+
+/// Nodes are what links and switches join, except networks.
+TEST(Topologies, Nodes) {
+  using Nodes = std::vector<uint64_t>;
+  EXPECT_EQ(nodesOf(make("ring:4")), (Nodes{0, 0, 0, 0})) << "without a direct link between all ranks";
+  EXPECT_EQ(nodesOf(make("2*full:3")), (Nodes{0, 0, 0, 3, 3, 3}));
+  EXPECT_EQ(nodesOf(make("dgx-a100")), Nodes(8, 0));
+  Nodes machines(16, 0);
+  std::fill(machines.begin() + 8, machines.end(), 8);
+  EXPECT_EQ(nodesOf(make("2*dgx-a100")), machines);
+  Topology backwards;
+  backwards.ranks = 4;
+  backwards.links = {{.from = 3, .to = 2}, {.from = 2, .to = 1}, {.from = 0, .to = 1, .kind = LinkKind::Network}};
+  EXPECT_EQ(nodesOf(backwards), (Nodes{0, 1, 1, 1}));
+}
 
 TEST(Families, Dgx1IsTheHybridCubeMesh) {
   const Topology dgx1 = make("dgx1");
