@@ -31,6 +31,9 @@ class Config:
             (``GC3_TUNE_BUDGET``, else 2).
         tune_file: file of the times that online selection learns (``GC3_TUNE_FILE``).
         trace: file of the times of all instructions, in Chrome's format (``GC3_TRACE``).
+        name: name of the communicator, for ``programs`` and the log.
+        nodes: number of nodes on which the ranks are, for programs that are for a number of nodes; by default,
+            ranks that share a host share a node.
         slots: FIFO slots per connection; by default those of the program.
         allow_unproven: also run programs that gc3c has not proved (``GC3_ALLOW_UNPROVEN``).
     """
@@ -41,6 +44,8 @@ class Config:
     tune_budget: Optional[float] = None
     tune_file: Optional[str] = None
     trace: Optional[str] = None
+    name: Optional[str] = None
+    nodes: Optional[int] = None
     slots: Optional[int] = None
     allow_unproven: bool = False
 
@@ -56,7 +61,8 @@ class Config:
             "allowUnproven": self.allow_unproven, "trace": _path(self.trace),
             "programs": self.programs.encode() if self.programs is not None else None,
             "tune": _library.TUNES[_TUNES[self.tune]], "tuneBudget": self.tune_budget or 0,
-            "tuneFile": _path(self.tune_file),
+            "tuneFile": _path(self.tune_file), "nodes": self.nodes or 0,
+            "name": self.name.encode() if self.name is not None else None,
         }
 
     def host(self) -> _library.HostConfig:

@@ -64,7 +64,7 @@ class ProgramInfo(ctypes.Structure):
         ("size", _Size), ("name", _Text), ("collective", _Text), ("ranks", _Int), ("minBytes", ctypes.c_uint64),
         ("maxBytes", ctypes.c_uint64), ("inPlace", _Int), ("contributions", ctypes.c_uint32),
         ("fifoSlots", ctypes.c_uint32), ("minFifoSlots", ctypes.c_uint32), ("verified", ctypes.c_uint32),
-        ("digest", ctypes.c_uint64), ("form", _Text),
+        ("digest", ctypes.c_uint64), ("form", _Text), ("nodes", _Int),
     ]
 
 
@@ -76,6 +76,7 @@ class HostConfig(ctypes.Structure):
         ("tileElements", ctypes.c_uint64), ("order", _Int), ("timeoutMs", ctypes.c_uint32), ("seed", ctypes.c_uint64),
         ("allowUnproven", _Int), ("trace", _Text), ("programs", _Text), ("tuner", _Pointer), ("tunerData", _Pointer),
         ("tune", _Int), ("tuneBudget", ctypes.c_float), ("tuneFile", _Text), ("tunerTimes", _Pointer),
+        ("name", _Text), ("nodes", ctypes.c_uint64),
     ]
 
 
@@ -93,6 +94,7 @@ class GpuConfig(ctypes.Structure):
         ("simple", _Int), ("timeoutMs", ctypes.c_uint32), ("allowUnproven", _Int), ("ll128", _Int),
         ("tuning", Tuning * 3), ("trace", _Text), ("programs", _Text), ("tuner", _Pointer), ("tunerData", _Pointer),
         ("tune", _Int), ("tuneBudget", ctypes.c_float), ("tuneFile", _Text), ("tunerTimes", _Pointer),
+        ("name", _Text), ("nodes", ctypes.c_uint64),
     ]
 
 

@@ -29,7 +29,7 @@ class Program:
 
     Sizes are bytes of the larger of one rank's input and output. ``max_bytes`` is exclusive; None means no limit.
     ``form`` is the collective with its arguments, such as ``"shift(n = 4, by = 1)"``. ``proofs`` are the properties
-    that the compiler has proved.
+    that the compiler has proved. ``nodes`` is the number of nodes that the program is for; None means any.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Program:
     in_place: bool
     proofs: Tuple[str, ...]
     digest: str
+    nodes: Optional[int] = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def _program(info: _library.ProgramInfo) -> Program:
         name=info.name.decode(), collective=info.collective.decode(), form=info.form.decode(), ranks=info.ranks,
         min_bytes=info.minBytes, max_bytes=None if info.maxBytes == _NO_LIMIT else info.maxBytes,
         in_place=bool(info.inPlace), proofs=tuple(name for bit, name in enumerate(_PROOFS) if info.verified >> bit & 1),
-        digest=f"{info.digest:016x}")
+        digest=f"{info.digest:016x}", nodes=info.nodes or None)
 
 
 class Bundle:
