@@ -4,7 +4,7 @@ import pathlib
 import re
 import sys
 
-SUFFIXES = {".c", ".cpp", ".fbs", ".g4", ".h", ".py", ".sh"}
+SUFFIXES = {".c", ".cpp", ".fbs", ".g4", ".h", ".py", ".sh", ".toml"}
 FREE = {"generated", "Inputs"}
 FIRST = re.compile(r"(#!.*\n)?(//|#|/\*) SPDX-License-Identifier: Apache-2\.0\b")
 

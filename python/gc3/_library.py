@@ -16,6 +16,7 @@ from typing import Dict, Iterator, List, Optional, Tuple, Type
 
 from . import errors
 
+_NAME = "libgc3.so.0"
 VERSION = 100  # GC3_VERSION of the header that this file declares
 
 RESULTS: Dict[str, int] = {
@@ -179,6 +180,11 @@ class Library:
             raise self.error(code)
 
 
+def prefix() -> pathlib.Path:
+    """Returns the folder of the installation that contains this package: PREFIX/lib/python3/dist-packages/gc3."""
+    return pathlib.Path(__file__).resolve().parents[4]
+
+
 def _source_tree() -> Optional[pathlib.Path]:
     """Returns the root of gc3's source tree if this package lies in one."""
     root = pathlib.Path(__file__).resolve().parents[2]
@@ -200,14 +206,13 @@ def _candidates() -> Iterator[Tuple[str, str]]:
     if named:
         yield named, "GC3_LIBRARY"
         return
-    beside = pathlib.Path(__file__).resolve().parent / "lib" / "libgc3.so.0"
-    if beside.exists():
-        yield str(beside), "the package"
-    for folder in build_folders():
-        built = folder / "runtime/api/libgc3.so.0"
-        if built.exists():
-            yield str(built), "the build folder"
-    yield "libgc3.so.0", "the search path of the linker"
+    inside = pathlib.Path(__file__).resolve().parent / "lib"
+    built = [folder / "runtime/api" for folder in build_folders()]
+    installed = [prefix() / "lib", *sorted((prefix() / "lib").glob("*-linux-gnu")), prefix() / "lib64"]
+    for folder in [inside, *built, *installed]:
+        if (folder / _NAME).exists():
+            yield str(folder / _NAME), f"'{folder}'"
+    yield _NAME, "the search path of the linker"
 
 
 def _load_first() -> Library:

@@ -48,6 +48,15 @@ class Source:
             self.run(["--emit=ast", "-o", os.devnull])
             raise
 
+    def as_file(self, work: str) -> str:
+        """Returns the name of a file with the program: the file itself, or one in the folder `work` with the text."""
+        if self.text is None:
+            return self.name
+        path = os.path.join(work, "program.gc3")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.text)
+        return path
+
     def digest(self) -> str:
         """Returns a hash of everything that determines gc3c's output, except the contents of imported files."""
         where = self.folder if self.text is not None else os.path.abspath(os.path.join(self.folder, self.name))

@@ -13,18 +13,18 @@ from . import _library, errors
 
 
 def find(name: str) -> str:
-    """Returns the path of a tool. Looks into the package, then on PATH, then into the build folders of a checkout.
+    """Returns the path of a tool.
 
-    Raises ToolError if there is none.
+    Looks into the package, then on PATH, into the installation of the package, and into the build folders of a
+    checkout. Raises ToolError if there is none.
     """
-    inside = pathlib.Path(__file__).resolve().parent / "bin" / name
-    built = [folder / "tools" / name / name for folder in _library.build_folders()]
-    found = [str(inside)] * inside.exists() + [path for path in [shutil.which(name)] if path]
-    found += [str(path) for path in built if path.exists()]
-    if not found:
-        raise errors.ToolError(f"cannot find '{name}'; install the package 'gc3', or add the folder of '{name}' to "
-                               "PATH")
-    return found[0]
+    inside = pathlib.Path(__file__).resolve().parent / "bin"
+    built = [folder / "tools" / name for folder in _library.build_folders()]
+    for folders in (str(inside), os.environ.get("PATH", os.defpath), str(_library.prefix() / "bin"), *map(str, built)):
+        found = shutil.which(name, path=folders)
+        if found:
+            return found
+    raise errors.ToolError(f"cannot find '{name}'; install the package 'gc3', or add the folder of '{name}' to PATH")
 
 
 def run(name: str, arguments: Sequence[str], text: Optional[str] = None,

@@ -144,25 +144,31 @@ def empty(like: View, shape: Sequence[int]) -> Any:
         return like.array.new_empty(tuple(shape), requires_grad=False)
     if _is_instance(like.array, "numpy", "ndarray"):
         return sys.modules["numpy"].empty(tuple(shape), like.array.dtype)
-    size = memoryview(like.array).itemsize
-    buffer = memoryview(bytearray(math.prod(shape) * size))
-    return buffer.cast(memoryview(like.array).format, tuple(shape) if math.prod(shape) else ())
+    elements, memory = math.prod(shape), memoryview(like.array)
+    buffer = memoryview(bytearray(elements * memory.itemsize))
+    return buffer.cast(memory.format, tuple(shape)) if elements else buffer.cast(memory.format)
 
 
-def op_number(op: str) -> int:
-    """Returns the gc3RedOp_t of ``"sum"``, ``"prod"``, ``"max"``, ``"min"`` or ``"avg"``.
-
-    Also takes PyTorch's ``ReduceOp`` values, whose text ends with the name.
+def op_number(op: Any) -> int:
+    """Returns the gc3RedOp_t of ``"sum"``, ``"prod"``, ``"max"``, ``"min"`` or ``"avg"``, or of PyTorch's ``ReduceOp``.
 
     >>> op_number("avg")
     4
     """
-    names = {name[len("gc3"):].lower(): number for name, number in REDUCTIONS.items()}
-    key = str(op).rpartition(".")[2].lower()
-    key = {"product": "prod"}.get(key, key)
-    if key not in names:
-        raise errors.ArgumentError(f"op is one of {', '.join(names)}, not {op!r}")
-    return names[key]
+    numbers = {name[len("gc3"):].lower(): number for name, number in REDUCTIONS.items()}
+    name = op if isinstance(op, str) else _name_of_reduce_op(op)
+    if name not in numbers:
+        raise errors.ArgumentError(f"op is one of {', '.join(numbers)}, not {op!r}")
+    return numbers[name]
+
+
+def _name_of_reduce_op(op: Any) -> Optional[str]:
+    """Returns gc3's name of a value of torch.distributed.ReduceOp."""
+    reduce_op = getattr(sys.modules.get("torch.distributed"), "ReduceOp", None)
+    for name in ("SUM", "PRODUCT", "MAX", "MIN", "AVG"):
+        if hasattr(reduce_op, name) and getattr(reduce_op, name) == op:
+            return {"PRODUCT": "prod"}.get(name, name.lower())
+    return None
 
 
 def require_same(first: View, second: View, names: Tuple[str, str]) -> None:
@@ -202,8 +208,3 @@ def join_first(array: View, parts: int) -> Tuple[int, ...]:
     A scalar becomes a vector.
     """
     return (parts * array.shape[0], *array.shape[1:]) if array.shape else (parts,)
-
-
-def optional_view(array: Optional[Any], name: str) -> Optional[View]:
-    """Returns the view of an array; None for None."""
-    return None if array is None else view(array, name)

@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import ctypes
+import html
+import json
 import os
+import pathlib
 import shutil
+import tempfile
+import webbrowser
 from dataclasses import dataclass
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
-from . import _library, errors
+from . import _cache, _library, _tools, errors
 from ._source import Source
 
 StrPath = Union[str, "os.PathLike[str]"]
@@ -38,6 +43,17 @@ class Program:
     digest: str
 
 
+@dataclass(frozen=True)
+class Prediction:
+    """The predicted time of a call on a machine: ``bytes`` of the larger of one rank's input and output, and the time
+    in ``microseconds`` of ``program``."""
+
+    bytes: int
+    microseconds: float
+    collective: str
+    program: str
+
+
 def _program(info: _library.ProgramInfo) -> Program:
     return Program(
         name=info.name.decode(), collective=info.collective.decode(), form=info.form.decode(), ranks=info.ranks,
@@ -61,7 +77,10 @@ class Bundle:
         self.path = os.fspath(path)
         self.source = source
         self._handle = ctypes.c_void_p()
-        _library.library().call("gc3BundleLoad", self._handle, os.fsencode(self.path))
+        try:
+            _library.library().call("gc3BundleLoad", self._handle, os.fsencode(self.path))
+        except errors.BundleError as error:
+            raise errors.BundleError(f"'{self.path}': {error}", error.code) from None
         self.programs = self._read_programs()
 
     def _read_programs(self) -> Tuple[Program, ...]:
@@ -108,6 +127,105 @@ class Bundle:
             if os.path.exists(temporary):
                 os.remove(temporary)
             raise errors.ResourceError(f"cannot write '{target}': {reason.strerror}") from reason
+
+    # ---- What the compiler shows ----
+
+    def cost(self, topology: Optional[str] = None) -> List[Dict[str, Any]]:
+        """Returns the costs of each program, as ``gc3c --cost=json`` prints them: messages, steps, thread blocks and
+        lower bounds. With a topology, also times in microseconds on this machine.
+        """
+        options = ["--cost=json"] + ([f"--topology={topology}"] if topology is not None else [])
+        programs: List[Dict[str, Any]] = json.loads(self._compiled(options))["programs"]
+        return programs
+
+    def emit(self, what: str, program: Optional[str] = None) -> str:
+        """Returns a text that gc3c makes of the source: ``"ast"``, ``"chunk-dag"``, ``"inst-dag"``, ``"gc3-ir"``,
+        ``"msccl-xml"``, ``"dot"`` or ``"html"``. The last three need `program` if the bundle has several.
+        """
+        kinds = ("ast", "chunk-dag", "inst-dag", "gc3-ir", "msccl-xml", "dot", "html")
+        if what not in kinds:
+            raise errors.ArgumentError(f"gc3c emits {', '.join(kinds)}, not {what!r}")
+        names = [known.name for known in self.programs]
+        if program is not None and program not in names:
+            raise errors.ArgumentError(f"the bundle has no program '{program}'; it has {', '.join(names)}")
+        choice = [f"--program={program}"] if program is not None and len(names) > 1 else []
+        return self._compiled([f"--emit={what}", "-o", "-", *choice])
+
+    def show(self, program: Optional[str] = None) -> None:
+        """Opens the page that plays a program in a browser. `program` is needed if the bundle has several."""
+        page = self.emit("html", program)
+        with tempfile.NamedTemporaryFile("w", prefix="gc3-", suffix=".html", delete=False, encoding="utf-8") as file:
+            file.write(page)
+        webbrowser.open(pathlib.Path(file.name).as_uri())
+
+    def _repr_html_(self) -> str:
+        """Returns the page of the first program, for a notebook; only the list of programs if there is no page."""
+        heading = html.escape(repr(self))
+        try:
+            page = self.emit("html", self.programs[0].name)
+        except errors.Error as error:
+            return f"<p>{heading}</p><p>{html.escape(str(error))}</p>"
+        return (f'<p>{heading}</p><iframe srcdoc="{html.escape(page)}" title="{html.escape(self.programs[0].name)}" '
+                'width="100%" height="700" style="border: 1px solid gray"></iframe>')
+
+    def _compiled(self, arguments: List[str]) -> str:
+        return self._unchanged_source().run(arguments)
+
+    def _unchanged_source(self) -> Source:
+        """Returns the source. Raises UsageError if there is none, or if it has changed since it was compiled."""
+        if self.source is None:
+            raise errors.UsageError(f"'{self.path}' has no source: only bundles of gc3.compile have one")
+        if not os.path.samefile(_cache.bundle_of(self.source), self.path):
+            raise errors.UsageError(f"'{self.source.name}' or an import has changed since gc3.compile: compile it "
+                                    "again")
+        return self.source
+
+    # ---- Other tools ----
+
+    def simulate(self, topology: str, *, min_bytes: int = 1024, max_bytes: int = 64 << 20, factor: int = 2,
+                 program: Optional[str] = None) -> List[Prediction]:
+        """Predicts the times of calls on a machine.
+
+        `topology` is a name that ``gc3-sim --list-topologies`` prints, or a file. Sizes in bytes grow from `min_bytes`
+        to `max_bytes` by `factor`. `program` is the program at all sizes; by default the one that the runtime chooses.
+        """
+        options = [f"--topology={topology}", "-b", str(min_bytes), "-e", str(max_bytes), "-f", str(factor), "--json=-"]
+        options += [f"--program={program}"] if program is not None else []
+        rows = json.loads(_tools.output("gc3-sim", [*options, self.path]))["rows"]
+        return [Prediction(row["size"], row["time"], row["collective"], row["program"]) for row in rows]
+
+    def tune(self, topology: Optional[str] = None, *, measure: Optional[str] = None, min_bytes: int = 1024,
+             max_bytes: int = 1 << 30, programs: int = 4) -> Bundle:
+        """Returns a bundle of the fastest programs for each range of sizes, at most `programs` for each collective.
+
+        The candidates are this bundle's source with all values of its knobs: params that list their values. Times are
+        predictions for `topology`, or measurements on this machine if `measure` is ``"host"`` or ``"cuda"``.
+        """
+        source = self._unchanged_source()
+        options = [option for option in source.options if option.startswith(("-D", "-I", "--max-threadblocks"))]
+        options += [f"--topology={topology}"] if topology is not None else []
+        options += [f"--measure={measure}"] if measure is not None else []
+        options += ["-b", str(min_bytes), "-e", str(max_bytes), f"--programs={programs}", "-q"]
+        with tempfile.TemporaryDirectory(prefix="tune-", dir=_cache.folder()) as work:
+            tuned = os.path.join(work, "tuned.gc3b")
+            file = source.as_file(work)
+            _tools.output("gc3-tune", [*options, f"-I{source.folder}", "-o", tuned, file], folder=source.folder)
+            return Bundle(_cache.add(tuned))
+
+    @classmethod
+    def synthesize(cls, topology: str, collective: str, *, chunks: Optional[int] = None, steps: Optional[int] = None,
+                   rounds: Optional[int] = None, root: Optional[int] = None,
+                   time_limit: Optional[float] = None) -> Bundle:
+        """Finds a program of a collective for a machine by gc3-synth, and compiles it.
+
+        Without `steps` and `rounds`, a search returns a program with few rounds. With them, a solver finds a program
+        with these numbers, or proves that there is none, which raises ToolError. `time_limit` is in seconds.
+        """
+        given = {"chunks": chunks, "steps": steps, "rounds": rounds, "root": root, "time-limit": time_limit}
+        options = [f"--topology={topology}", f"--collective={collective}", "--quiet"]
+        options += [f"--{name}={value}" for name, value in given.items() if value is not None]
+        source = Source("-", _tools.output("gc3-synth", options), os.getcwd(), ())
+        return cls(_cache.bundle_of(source), source)
 
 
 def open_bundle(bundle: Union[Bundle, StrPath]) -> Bundle:

@@ -370,6 +370,8 @@ class Communicator:
             raise errors.ArgumentError(f"x is missing: rank {self.rank} of '{name}' "
                                        f"{'has an input' if inputs else 'gets the type of elements from it'}")
         blocks = self._blocks(name, (send, "x", inputs), (given, "out", outputs), count)
+        if send is not None and inputs:
+            arrays.require_elements(send, blocks * inputs, "x", f"{blocks} for each of the {inputs} blocks of '{name}'")
         receive = None
         if outputs:
             shape = like.shape if like.elements == blocks * outputs else (blocks * outputs,)

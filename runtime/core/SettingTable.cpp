@@ -20,6 +20,9 @@ constexpr std::array<SettingInfo, settingCount> settingTable{{
     {Setting::GinLib, "GC3_GIN_LIB", "the GIN plugin, which sends messages between nodes", "the path of libgc3gin.so",
      "libgc3gin.so in the folder of the library that opens it, then in its subfolder gc3, then on the loader's path",
      Agreement::None, Reader::Libraries, "gpu-internals.md#between-nodes"},
+    {Setting::Library, "GC3_LIBRARY", "the library that the Python package gc3 loads", "the path of libgc3.so.0",
+     "libgc3.so.0 in the package, in the build folder of a checkout, then on the loader's path", Agreement::None,
+     Reader::Python, "python.md#install"},
     {Setting::Debug, "GC3_DEBUG",
      "log on stderr: each setting, each call of each rank and what serves it, and each program that is loaded or "
      "refused",

@@ -27,6 +27,7 @@ std::string_view describe(Reader reader) {
   switch (reader) {
   case Reader::Front: return "libgc3nccl.so";
   case Reader::Tuner: return "libgc3tuner.so";
+  case Reader::Python: return "the Python package gc3";
   case Reader::Libraries: return "libgc3.so, libgc3nccl.so";
   case Reader::All: return "libgc3.so, libgc3nccl.so, gc3-run";
   }

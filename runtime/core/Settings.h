@@ -17,6 +17,7 @@ enum class Setting : uint8_t {
   Bundles,
   NcclLib,
   GinLib,
+  Library,
   Debug,
   Program,
   Tune,
@@ -54,6 +55,7 @@ enum class Agreement : uint8_t {
 enum class Reader : uint8_t {
   Front,     ///< libgc3nccl.so
   Tuner,     ///< libgc3tuner.so
+  Python,    ///< the Python package gc3
   Libraries, ///< libgc3.so, libgc3nccl.so
   All,       ///< libgc3.so, libgc3nccl.so, gc3-run
 };

@@ -22,6 +22,7 @@ Sample sampleOf(Setting setting) {
   case Setting::Bundles: return {"a.gc3b", "b.gc3b"};
   case Setting::NcclLib: return {"/a/libnccl.so.2", "/b/libnccl.so.2"};
   case Setting::GinLib: return {"/a/libgc3gin.so", "/b/libgc3gin.so"};
+  case Setting::Library: return {"/a/libgc3.so.0", "/b/libgc3.so.0"};
   case Setting::Debug: return {"INFO", "WARN"};
   case Setting::Program: return {"ring", "tree"};
   case Setting::Tune: return {"off", "online"};
