@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import os
-from typing import List, NamedTuple, Sequence, Union
+from typing import List, NamedTuple, Sequence
 
-from .. import compiler
+from .. import _cache
+from .._source import Source
 from ..bundle import Bundle
 
 _MOST_ROOTS = 8  # in larger groups, only rank 0 is the root of a program
@@ -105,14 +106,22 @@ def source(size: int) -> str:
     return _UNROOTED + "".join(_ROOTED.format(root=root) for root in roots)
 
 
+def compile_for(place: Wiring, text: str) -> Bundle:
+    """Compiles programs with the params N (nodes) and G (ranks of a node) for a group.
+
+    Imports are those of the library in gc3c, whatever the process's working folder contains.
+    """
+    options = ("--verify=fast", f"-DN={place.nodes}", f"-DG={place.gpus}")
+    program = Source("-", text, os.path.dirname(os.path.abspath(__file__)), options)
+    return Bundle(_cache.bundle_of(program), program)
+
+
 def standard_bundle(place: Wiring) -> Bundle:
     """Compiles the standard programs for a group."""
-    return compiler.compile(source(place.nodes * place.gpus), params={"N": place.nodes, "G": place.gpus})
+    return compile_for(place, source(place.nodes * place.gpus))
 
 
 def bundles_of_environment() -> List[str]:
     """Returns the paths in ``GC3_BUNDLES``, in their order."""
     return [path for path in os.environ.get("GC3_BUNDLES", "").split(":") if path]
 
-
-BundleLike = Union[Bundle, str]

@@ -8,7 +8,7 @@ from typing import Any, Optional, Sequence
 
 import torch
 
-from .. import compiler, errors
+from .. import errors
 from ..communicator import Communicator
 from . import _standard
 from ._pytorch import dist
@@ -49,8 +49,7 @@ def all_to_all_communicator(group: Optional[Any] = None) -> Communicator:
             raise errors.ArgumentError("the process group has one rank, and gc3 has no programs for one rank")
         ranks = [dist.distributed_c10d.get_global_rank(group, rank) for rank in range(size)]
         wiring = _standard.wiring(ranks, _standard.ranks_per_node(dist.get_world_size()))
-        bundle = compiler.compile(_SOURCE, params={"N": wiring.nodes, "G": wiring.gpus})
-        _communicators[group] = Communicator.from_process_group(group, bundle)
+        _communicators[group] = Communicator.from_process_group(group, _standard.compile_for(wiring, _SOURCE))
     return _communicators[group]
 
 
