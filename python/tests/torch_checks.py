@@ -306,12 +306,17 @@ def check_ddp(job):
                                                  gradient_as_bucket_view=True))
 
 
+def compare_with_ddp(job, wrap):
+    ddp = torch.nn.parallel.DistributedDataParallel
+    torch.testing.assert_close(train(job, wrap), train(job, lambda model: ddp(model, process_group=job.gloo)),
+                               rtol=1e-5, atol=1e-6)
+
+
 def check_fsdp(job):
     if VERSION < (2, 4):
         raise Skipped(f"PyTorch {torch.__version__} has no FSDP on CPUs; 2.4 has")
     from torch.distributed.fsdp import FullyShardedDataParallel
-    compare_losses(job, lambda model, group: FullyShardedDataParallel(
-        model, process_group=group or dist.group.WORLD, device_id=torch.device("cpu"), use_orig_params=True))
+    compare_with_ddp(job, lambda model: FullyShardedDataParallel(model, device_id=torch.device("cpu")))
 
 
 def check_fsdp2(job):
@@ -320,11 +325,11 @@ def check_fsdp2(job):
     from torch.distributed.device_mesh import DeviceMesh
     from torch.distributed.fsdp import fully_shard
 
-    def shard(model, group):
-        fully_shard(model, mesh=DeviceMesh.from_group(group or dist.group.WORLD, "cpu"))
+    def shard(model):
+        fully_shard(model, mesh=DeviceMesh.from_group(dist.group.WORLD, "cpu"))
         return model
 
-    compare_losses(job, shard)
+    compare_with_ddp(job, shard)
 
 
 # ---- Operators ----
@@ -445,8 +450,23 @@ def check_compile(job):
         compiled(x, w).backward()
         torch.testing.assert_close(w.grad, expected)
         w.grad = None
-    torch.library.opcheck(torch.ops.gc3.all_reduce, (x, "sum", name))
+    if hasattr(torch.library, "opcheck"):
+        torch.library.opcheck(torch.ops.gc3.all_reduce, (x, "sum", name))
+        torch.library.opcheck(torch.ops.gc3.all_gather, (w, name))
     comm.close()
+
+
+def check_functional_collectives(job):
+    if VERSION < (2, 3):
+        raise Skipped(f"PyTorch {torch.__version__} has no functional collectives over groups by name; 2.3 has")
+    import torch.distributed._functional_collectives as functional
+    group, x = dist.group.WORLD, job.data((2 * job.size, 3))
+    total = sum(job.all_data(x.shape))
+    equal(functional.all_reduce(x, "sum", group) + 0, total)
+    equal(functional.all_gather_tensor(x, 0, group) + 0, torch.cat(job.all_data(x.shape)))
+    equal(functional.reduce_scatter_tensor(x, "sum", 0, group) + 0, total.chunk(job.size)[job.rank])
+    equal(functional.all_to_all_single(x, None, None, group) + 0,
+          torch.cat([data.chunk(job.size)[job.rank] for data in job.all_data(x.shape)]))
 
 
 def check_all_to_all_single(job):

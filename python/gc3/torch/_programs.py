@@ -6,6 +6,8 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Callable, List, Optional, Sequence, Union
 
+import torch
+
 from .. import _library, errors
 from ..bundle import Bundle
 from ..communicator import Communicator
@@ -52,14 +54,13 @@ class Programs:
             communicator.abort()
 
 
-def nccl_pointer(backend: Any, x: Any) -> int:
-    """Returns the address of the NCCL communicator of a ProcessGroupNCCL on the GPU of tensor `x`.
+def nccl_pointer(backend: Any, device: torch.device) -> int:
+    """Returns the address of the NCCL communicator of a ProcessGroupNCCL on a GPU, which is the current one.
 
     All ranks call this. Raises UsageError if this PyTorch does not give it.
     """
     if not hasattr(backend, "_comm_ptr"):
-        import torch
         raise errors.UsageError(f"PyTorch {torch.__version__} does not give the NCCL communicator of a process group; "
                                 "PyTorch 2.8 and newer do")
-    backend.allreduce([x.new_zeros(1)]).wait()  # PyTorch creates the communicator in the first collective
+    backend.allreduce([torch.zeros(1, device=device)]).wait()  # PyTorch creates the communicator in the first call
     return int(backend._comm_ptr())

@@ -84,8 +84,8 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         self._timeout = timeout
         self._options = options
         self._name = name
-        self._wiring = _standard.wiring(ranks, _standard.ranks_per_node(len(ranks)))
-        self._direct = self._fallbacks("direct")
+        self._ranks = ranks
+        self._direct = self._fallbacks()
         self._register_fallbacks()
         self._devices: Dict[str, _Device] = {}
         # Before version 2.7, PyTorch's C++ code keeps only the C++ half of a Work, which does not work alone.
@@ -101,16 +101,27 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         """Frees the communicators. ``destroy_process_group`` calls this in new versions of PyTorch."""
         self._finalizer()
 
-    def _fallbacks(self, name: str) -> Dict[str, Any]:
-        """Creates groups of gloo and, with GPUs, NCCL, by kind of device. Does not wait for other ranks' calls."""
+    def abort(self) -> None:
+        """Like shutdown, although calls of other ranks may wait for this rank; they fail."""
+        for device in self._devices.values():
+            device.programs.abort()
+        self._finalizer()
+
+    def _new_gloo(self, name: str) -> Any:
+        return dist.ProcessGroupGloo(dist.PrefixStore(f"{name}/gloo", self._store), self._own_rank, self._own_size,
+                                     timeout=self._timeout)
+
+    def _fallbacks(self) -> Dict[str, Any]:
+        """Creates groups of gloo and, with GPUs, NCCL, by kind of device."""
         groups: Dict[str, Any] = {}
-        if dist.is_gloo_available() if hasattr(dist, "is_gloo_available") else hasattr(dist, "ProcessGroupGloo"):
-            groups["cpu"] = dist.ProcessGroupGloo(dist.PrefixStore(f"{name}/gloo", self._store), self._own_rank,
-                                                  self._own_size, timeout=self._timeout)
+        if hasattr(dist, "ProcessGroupGloo"):
+            groups["cpu"] = self._new_gloo("direct")
         if cuda.is_available() and dist.is_nccl_available():
             options = dist.ProcessGroupNCCL.Options()
             options._timeout = self._timeout
-            groups["cuda"] = dist.ProcessGroupNCCL(dist.PrefixStore(f"{name}/nccl", self._store), self._own_rank,
+            if hasattr(options, "global_ranks_in_group"):
+                options.global_ranks_in_group = list(self._ranks)
+            groups["cuda"] = dist.ProcessGroupNCCL(dist.PrefixStore("direct/nccl", self._store), self._own_rank,
                                                    self._own_size, options)
         return groups
 
@@ -128,30 +139,39 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         return self._direct[device]
 
     def _device(self, device: torch.device) -> _Device:
-        """Returns the communicators for a kind of device. Creates them in its first call, on all ranks."""
-        if device.type not in self._devices:
-            fallback = self._direct_group(device.type)
-            self._devices[device.type] = self._new_device(device, fallback)
-        return self._devices[device.type]
+        """Returns what calls on a device need. Creates it in the first call, on all ranks."""
+        name = str(device)
+        if name not in self._devices:
+            self._devices[name] = self._new_gpu(device) if device.type == "cuda" else self._new_cpu(device)
+        return self._devices[name]
 
-    def _new_device(self, device: torch.device, fallback: Any) -> _Device:
-        bundles = self._bundles()
+    def _new_gpu(self, device: torch.device) -> _Device:
+        fallback, bundles = self._direct_group("cuda"), self._bundles()
+        with cuda.device(device):
+            pointer = nccl_pointer(fallback, device) if bundles else 0
+            programs = Programs(bundles, lambda bundle, _: Communicator.from_nccl(pointer, bundle, self._options.config))
+        return _Device(StreamExecutor(device), programs, fallback)
+
+    def _new_cpu(self, device: torch.device) -> _Device:
+        self._direct_group(device.type)
         config = self._options.config
-        if device.type == "cuda":
-            pointer = nccl_pointer(fallback, torch.empty(0, device=device)) if bundles else 0
-            programs = Programs(bundles, lambda bundle, number: Communicator.from_nccl(pointer, bundle, config))
-            return _Device(StreamExecutor(device), programs, fallback)
         if config.timeout is None:
-            config = _with_timeout(config, self._timeout.total_seconds())
-        programs = Programs(bundles, lambda bundle, number: Communicator.from_store(
+            seconds = min(max(self._timeout.total_seconds(), 0.001), 4_000_000.0)
+            config = dataclasses.replace(config, timeout=seconds)
+        programs = Programs(self._bundles(), lambda bundle, number: Communicator.from_store(
             self._store, self._own_rank, self._own_size, bundle, config, key=f"gc3/{number}"))
-        return _Device(ThreadExecutor(f"gc3 {self._name}"), programs, self._fallbacks("ordered")[device.type])
+        # Messages of the application do not change the order of calls in this group of gloo.
+        return _Device(ThreadExecutor(f"gc3 {self._name}"), programs, self._new_gloo("ordered"))
+
+    def _wiring(self) -> _standard.Wiring:
+        size = dist.get_world_size() if dist.is_initialized() else len(self._ranks)
+        return _standard.wiring(self._ranks, _standard.ranks_per_node(size))
 
     def _bundles(self) -> List[Union[Bundle, str]]:
         if self._own_size == 1:
             return []  # gc3 has no programs for one rank
         bundles = [*self._options.bundles, *_standard.bundles_of_environment()]
-        return bundles + [_standard.standard_bundle(self._wiring)] if self._options.standard else bundles
+        return bundles + [_standard.standard_bundle(self._wiring())] if self._options.standard else bundles
 
     # ---- Calls ----
 
@@ -288,7 +308,7 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
 
     def barrier(self, opts: Any = None) -> Any:
         """Waits for all ranks, and for the earlier calls of this rank."""
-        if "cuda" in self._devices and "cpu" not in self._devices:
+        if self._devices and "cpu" not in self._devices:
             return self._direct["cuda"].barrier(opts or c10d.BarrierOptions())
         on = self._device(torch.device("cpu"))
         work = on.executor.submit(lambda: on.fallback.barrier(opts or c10d.BarrierOptions()).wait(), [])
@@ -317,10 +337,6 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
 def _refused(call: Call, reason: str) -> Call:
     """Returns the call, which PyTorch's own backend runs for this reason."""
     return dataclasses.replace(call, refusal=reason)
-
-
-def _with_timeout(config: Config, seconds: float) -> Config:
-    return dataclasses.replace(config, timeout=min(max(seconds, 0.001), 4_000_000.0))
 
 
 def _list(tensors: Any) -> Tensors:
