@@ -1,8 +1,9 @@
-# Installs four components. Each is also a Debian package (GC3Package.cmake):
+# Installs five components. Each is also a Debian package (GC3Package.cmake):
 #   runtime      the shared library, and the plugin that it opens for messages between nodes
 #   nccl         the NCCL interposers: libraries that applications load before NCCL, or in its place; NCCL's tuner plugin
 #   development  the header, the CMake package, pkg-config's file
 #   tools        gc3c, gc3-run, gc3-sim, gc3-synth, gc3-tune, manual pages, documentation
+#   python       the Python package gc3
 # The CMake package still works if the installed tree is moved, and if the tools are missing.
 include(CMakePackageConfigHelpers)
 
@@ -38,6 +39,13 @@ endif()
 if(GC3_HAS_SYNTH)
   install(TARGETS gc3-synth DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
 endif()
+
+# The folder is Debian's for packages that fit all versions of Python 3. The package finds libgc3 and the tools in the same
+# installation.
+set(GC3_INSTALL_PYTHONDIR lib/python3/dist-packages CACHE STRING "Folder of the Python package, relative to the prefix")
+install(DIRECTORY python/gc3 DESTINATION "${GC3_INSTALL_PYTHONDIR}" COMPONENT python
+  FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "*.cpp" PATTERN "__pycache__" EXCLUDE)
+
 # Pages, standard library and examples keep their relative places in the source tree, so that links between them work.
 install(FILES README.md CONTRIBUTING.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
 install(DIRECTORY docs std examples topologies DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools

@@ -1,12 +1,12 @@
-# `cpack` in a build directory makes four Debian packages from the components of GC3Install.cmake: libgc3-0 (the shared
-# library), libgc3-nccl (the NCCL interposers), libgc3-dev (header and build files), gc3 (the tools). dpkg-shlibdeps
+# `cpack` in a build directory makes five Debian packages from the components of GC3Install.cmake: libgc3-0 (the shared
+# library), libgc3-nccl (the NCCL interposers), libgc3-dev (header and build files), gc3 (the tools), python3-gc3 (the Python package). dpkg-shlibdeps
 # determines the packages on which they depend.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
 set(CPACK_PACKAGE_CONTACT "gc3 developers <gc3@gc3.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # each package's description begins with its own
-set(CPACK_COMPONENTS_ALL runtime nccl development tools)
+set(CPACK_COMPONENTS_ALL runtime nccl development tools python)
 set(CPACK_STRIP_FILES ON)
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -67,5 +67,18 @@ if(GC3_HAS_SYNTH)
   string(APPEND CPACK_DEBIAN_TOOLS_DESCRIPTION " gc3-synth
 finds programs for a topology.")
 endif()
+
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-gc3)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.9), libgc3-0 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "gc3 (= ${PROJECT_VERSION}), python3-numpy")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS python3-torch)
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION "${PROJECT_DESCRIPTION} (Python)
+The Python package gc3, which compiles and runs programs on arrays of
+NumPy and PyTorch. To compile, it needs the package gc3, too.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/cmake/package/python/postinst"
+  "${PROJECT_SOURCE_DIR}/cmake/package/python/prerm")
 
 include(CPack)

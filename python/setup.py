@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the wheel. pyproject.toml describes the package.
 
-If GC3_BUILD is the absolute path of a build folder of gc3, the wheel contains libgc3 and the tools of that build, and is
-for the build machine's platform. Otherwise the wheel is pure Python, and uses the libgc3 and the tools that are
+If GC3_BUILD is the absolute path of a build folder of gc3, the wheel contains libgc3 and the tools of that build, and
+is for the build machine's platform. Otherwise the wheel is pure Python, and uses the libgc3 and the tools that are
 installed.
 """
 

@@ -9,7 +9,7 @@ set -euo pipefail
 deep=no
 if [ "${1-}" = --deep ]; then deep=yes; shift; fi
 if [ $# -gt 0 ]; then die "usage: check.sh [--deep]"; fi
-install_missing "${packages[@]}" clang clang-format clang-tidy libclang-rt-14-dev dpkg-dev file \
+install_missing "${packages[@]}" "${python_packages[@]}" clang clang-format clang-tidy libclang-rt-14-dev dpkg-dev file \
   chromium chromium-driver mkdocs zsh
 cd "$root"
 mapfile -t sources < <(git ls-files '*.cpp' '*.h' | grep -v generated)
@@ -20,7 +20,7 @@ step format "run clang-format -i on the files named" clang-format --dry-run --We
 say "Building the site of the documentation" # into build/site
 step site "mend what it names in docs/ or mkdocs.yml" mkdocs build --strict
 step site-links "mend the links that it names" python3 test/site_links.py build/site
-run_tests release -R '^(package\.deb|browser)'
+run_tests release -R '^(package\.(deb|wheel)|browser|python)'
 
 # The readers of untrusted files, and the compiler. With --deep all tests.
 if [ $deep = no ]; then

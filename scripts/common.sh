@@ -8,6 +8,8 @@ mkdir -p "$logs"
 
 packages=(g++ cmake ninja-build make pkgconf antlr4 libantlr4-runtime-dev llvm-14-dev llvm-14-tools zlib1g-dev
   libflatbuffers-dev flatbuffers-compiler libxxhash-dev libasio-dev libsodium-dev libucx-dev libexpat1-dev libgtest-dev libz3-dev liblemon-dev python3 graphviz spin)
+# The tests of the Python package are skipped without these.
+python_packages=(python3-numpy python3-pytest mypy python3-torch python3-pip python3-setuptools python3-wheel)
 
 if [ -t 2 ]; then bold=$'\033[1m' plain=$'\033[0m'; else bold='' plain=''; fi
 say() { printf '%s==> %s%s\n' "$bold" "$*" "$plain" >&2; }

@@ -5,6 +5,6 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-install_missing "${packages[@]}"
+install_missing "${packages[@]}" "${python_packages[@]}"
 if [ $# -eq 0 ]; then build release; fi
 run_tests release "$@"

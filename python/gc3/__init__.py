@@ -23,6 +23,7 @@ from .errors import (ArgumentError, BundleError, CompileError, CudaError, Deadlo
                      TimeoutError, ToolError, UsageError)
 from .groups import group
 from .local import run
+from .memory import zeros
 
 __version__ = "0.1.0"
 
@@ -30,4 +31,5 @@ __all__ = [
     "ArgumentError", "Bundle", "BundleError", "Communicator", "CompileError", "Config", "CudaError", "DeadlockError",
     "Diagnostic", "Error", "InternalError", "LibraryError", "NoProgramError", "Note", "Place", "Program",
     "RemoteError", "ResourceError", "TimeoutError", "ToolError", "UsageError", "compile", "group", "run", "unique_id",
+    "zeros",
 ]

@@ -111,7 +111,6 @@ STRUCTS: Dict[str, Type[ctypes.Structure]] = {
 FUNCTIONS: Dict[str, List[type]] = {
     "gc3GetVersion": [ctypes.POINTER(_Int)],
     "gc3BundleLoad": [ctypes.POINTER(_Pointer), _Text],
-    "gc3BundleLoadMemory": [ctypes.POINTER(_Pointer), _Pointer, _Size],
     "gc3BundleFree": [_Pointer],
     "gc3BundleProgramCount": [_Pointer, ctypes.POINTER(_Int)],
     "gc3BundleProgramInfo": [_Pointer, _Int, ctypes.POINTER(ProgramInfo)],

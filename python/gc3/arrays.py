@@ -79,9 +79,7 @@ def view(array: Any, name: str) -> View:
         result = _view_numpy(array, name)
     else:
         result = _view_buffer(array, name)
-    if result.dtype not in _TYPE_OF_NAME:
-        raise errors.ArgumentError(f"{name} has elements of type {result.dtype}, and gc3 has {', '.join(_TYPE_OF_NAME)}; "
-                                   "view complex and bool arrays as one of these types")
+    require_type(result.dtype, name)
     return result
 
 
@@ -169,6 +167,13 @@ def _name_of_reduce_op(op: Any) -> Optional[str]:
         if hasattr(reduce_op, name) and getattr(reduce_op, name) == op:
             return {"PRODUCT": "prod"}.get(name, name.lower())
     return None
+
+
+def require_type(dtype: str, name: str) -> None:
+    """Raises ArgumentError unless gc3 has this type of elements."""
+    if dtype not in _TYPE_OF_NAME:
+        raise errors.ArgumentError(f"{name} has elements of type {dtype}, and gc3 has {', '.join(_TYPE_OF_NAME)}; view "
+                                   "complex and bool arrays as one of these types")
 
 
 def require_same(first: View, second: View, names: Tuple[str, str]) -> None:

@@ -77,27 +77,27 @@ class Bundle:
         self.path = os.fspath(path)
         self.source = source
         self._handle = ctypes.c_void_p()
+        self._library = _library.library()
         try:
-            _library.library().call("gc3BundleLoad", self._handle, os.fsencode(self.path))
+            self._library.call("gc3BundleLoad", self._handle, os.fsencode(self.path))
         except errors.BundleError as error:
             raise errors.BundleError(f"'{self.path}': {error}", error.code) from None
         self.programs = self._read_programs()
 
     def _read_programs(self) -> Tuple[Program, ...]:
-        library = _library.library()
         count = ctypes.c_int()
-        library.call("gc3BundleProgramCount", self._handle, count)
+        self._library.call("gc3BundleProgramCount", self._handle, count)
         programs = []
         for index in range(count.value):
             info = _library.ProgramInfo(size=ctypes.sizeof(_library.ProgramInfo))
-            library.call("gc3BundleProgramInfo", self._handle, index, info)
+            self._library.call("gc3BundleProgramInfo", self._handle, index, info)
             programs.append(_program(info))
         return tuple(programs)
 
     def __del__(self) -> None:
         handle = getattr(self, "_handle", None)
         if handle:
-            _library.library().result("gc3BundleFree", handle)
+            self._library.result("gc3BundleFree", handle)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return Bundle, (self.path, self.source)
@@ -113,7 +113,7 @@ class Bundle:
     def elements(self, index: int, rank: int, count: int) -> Tuple[int, int]:
         """Returns the numbers of elements of a rank's input and output in program `index`, for `count` per block."""
         inputs, outputs = ctypes.c_size_t(), ctypes.c_size_t()
-        _library.library().call("gc3ProgramElements", self._handle, index, rank, count, inputs, outputs)
+        self._library.call("gc3ProgramElements", self._handle, index, rank, count, inputs, outputs)
         return inputs.value, outputs.value
 
     def save(self, path: StrPath) -> None:

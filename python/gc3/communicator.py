@@ -38,6 +38,7 @@ class Communicator:
     arrays of a call have the same element type and device. A call chooses a program by the collective, the number of
     ranks, the root and the size in bytes. A rank of a host communicator returns from a call when all ranks have made
     it, and releases the interpreter lock meanwhile. Calls of a communicator on GPUs run on PyTorch's current stream.
+    Only one thread at a time may use a communicator, except that any thread may call :meth:`abort`.
 
     All calls raise these errors:
         ArgumentError: the shape or the type of an array does not fit.
@@ -226,8 +227,8 @@ class Communicator:
         Returns the output.
         """
         send = self._input(x)
-        receive = self._output(send, self._new(send, arrays.join_first(send, self.size), out), self.size * send.elements,
-                               "those of x for each rank")
+        joined = self._new(send, arrays.join_first(send, self.size), out)
+        receive = self._output(send, joined, self.size * send.elements, "those of x for each rank")
         self._call("gc3AllGather", send, receive, send.elements)
         return receive.array
 
@@ -309,8 +310,8 @@ class Communicator:
         send = self._input(x)
         receive = None
         if self.rank == self._root(root):
-            receive = self._output(send, self._new(send, arrays.join_first(send, self.size), out),
-                                   self.size * send.elements, "those of x for each rank")
+            joined = self._new(send, arrays.join_first(send, self.size), out)
+            receive = self._output(send, joined, self.size * send.elements, "those of x for each rank")
         self._call("gc3Gather", send, receive or send, send.elements, root)
         return receive.array if receive else None
 
@@ -360,6 +361,18 @@ class Communicator:
                     count: Optional[int] = None) -> Optional[Any]:
         """Runs the program of the bundle with this name, at any size. The arguments are those of :meth:`run`."""
         return self._run("gc3RunProgram", program, x, out, op, count)
+
+    def select(self, collective: str, x: Any, *, root: Optional[int] = None) -> str:
+        """Returns the name of the program that a call of a collective with blocks like `x` would run.
+
+        `x` has the elements of one block: for all_reduce, broadcast, reduce, all_gather and gather the input, for
+        reduce_scatter and scatter the output. Does not communicate.
+        """
+        block = self._input(x)
+        name = ctypes.c_char_p()
+        self._library.call("gc3SelectProgram", self.handle, collective.encode(), block.elements, block.type,
+                           -1 if root is None else self._root(root), name)
+        return (name.value or b"").decode()
 
     def _run(self, function: str, name: str, x: Optional[Any], out: Optional[Any], op: Any,
              count: Optional[int]) -> Optional[Any]:

@@ -26,8 +26,8 @@ def group() -> Iterator[None]:
     """Defers the calls of this thread until the end of the outermost ``with`` block, which runs them together.
 
     So one thread can make the calls of several ranks of a process. Outputs are undefined until the block ends. The end
-    raises the error of the first call that fails. If the block raises an exception, its error is the result, although
-    the calls before it still run.
+    raises the error of the first call that fails. If the block raises an exception, the calls before it still run, and
+    wait for the calls of the other ranks until the timeout; then the block's exception continues.
 
     >>> import gc3, array
     >>> bundle = gc3.compile('''

@@ -15,9 +15,9 @@ def start(count, script, *, environment=None):
     for rank in range(count):
         variables = {"GC3_RANK": rank, "GC3_RANKS": count, "GC3_LOCAL_RANK": rank, "GC3_LOCAL_RANKS": count,
                      "GC3_JOB": job, "RANK": rank, "WORLD_SIZE": count, "OMP_NUM_THREADS": 1, **(environment or {})}
-        processes.append(subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], text=True,
-                                          env=dict(os.environ, **{name: str(value) for name, value in variables.items()}),
-                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
+        texts = {name: str(value) for name, value in variables.items()}
+        processes.append(subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], env={**os.environ, **texts},
+                                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
     return processes
 
 

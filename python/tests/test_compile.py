@@ -123,7 +123,7 @@ def test_changed_files_and_imports_are_compiled_again(tmp_path, runs):
     file, steps = tmp_path / "main program.gc3", tmp_path / "some steps.gc3"
     steps.write_text("fn ranks_of() -> int { return 2; }")
     file.write_text('import "some steps.gc3";\nprogram p implements allgather(ranks = ranks_of()) {\n'
-                    "    for r in 0..ranks_of() { for q in 0..ranks_of() { chunk(r, input, 0).copy(q, output, r); } }\n}\n")
+                    "  for r in 0..ranks_of() { for q in 0..ranks_of() { chunk(r, input, 0).copy(q,output,r); }}\n}\n")
     assert [gc3.compile(file).programs[0].ranks for _ in range(2)] == [2, 2]
     assert len(runs) == 1
     steps.write_text("fn ranks_of() -> int { return 3; }")

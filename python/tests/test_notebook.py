@@ -20,9 +20,10 @@ def test_page_plays_in_a_frame(ring, tmp_path):
         browser.size(1400, 900)
         browser.open(page.as_uri())
         frame = "document.querySelector('iframe').contentDocument"
-        browser.wait("the page", f"{frame} && {frame}.querySelector('#clock') && {frame}.querySelector('#clock').textContent")
-        assert browser.run(f"return {frame}.querySelector('#clock').textContent").startswith("0 / ")
+        clock = f"{frame}.querySelector('#clock')"
+        browser.wait("the page", f"{frame} && {clock} && {clock}.textContent")
+        assert browser.run(f"return {clock}.textContent").startswith("0 / ")
         browser.run(f"{frame}.querySelector('#last').click()")
-        cells = browser.run(f"return [...{frame}.querySelectorAll('.cell')].map((cell) => cell.getAttribute('aria-label'))")
+        cells = browser.run(f"return [...{frame}.querySelectorAll('.cell')].map((cell) => cell.ariaLabel)")
         assert sum(" + " in str(cell) for cell in cells) >= RANKS * RANKS
         assert browser.console() == []

@@ -80,8 +80,8 @@ if rank != 3:
 def test_processes_with_different_bundles():
     outputs = run(2, """
 import gc3, os
-text = "program p implements allgather(ranks = 2) { for r in 0..2 { for q in 0..2 { chunk(r, input, 0).copy(q, output, r); } } }"
-bundle = gc3.compile(text.replace("program p", "program p" + os.environ["GC3_RANK"]))
+bundle = gc3.compile('''import "std/alltoall.gc3";
+program p%s implements alltoall(ranks = 2) { direct_alltoall(0..2); }''' % os.environ["GC3_RANK"])
 try:
     gc3.Communicator.from_env(bundle)
 except gc3.UsageError as error:
@@ -130,7 +130,7 @@ try:
 except gc3.ResourceError as error:
     print(error)
 """)
-    pairs = [[], ["<gc3.Communicator: rank 0 of 2 on cpu> [3.0, 3.0]"], ["<gc3.Communicator: rank 1 of 2 on cpu> [3.0, 3.0]"]]
+    pairs = [[], *([f"<gc3.Communicator: rank {rank} of 2 on cpu> [3.0, 3.0]"] for rank in range(2))]
     for output, pair in zip(outputs, pairs):
         assert output.splitlines() == ["[3.0, 3.0]", *pair, "[[3.0, 3.0]]", "the system refuses a port"]
 

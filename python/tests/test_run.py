@@ -70,7 +70,8 @@ def test_path_of_a_bundle(ring, tmp_path):
      "the bundle has no program 'sort' for 4 ranks, the number of inputs; it has 'all_reduce' (4 ranks), "),
     ([[1]] * 3, {}, gc3.NoProgramError, "the bundle has no program for 3 ranks, the number of inputs; it has "),
     ([[1], [1], [1, 2], [1]], {"program": "all_gather"}, gc3.ArgumentError,
-     "inputs[2] has 2 elements (shape (2,) of int64 on cpu), and needs 1: 1 blocks, each as large as those of inputs[0]"),
+     "inputs[2] has 2 elements (shape (2,) of int64 on cpu), and needs 1: 1 blocks, each as large as those of inputs[0]"
+     ),
     ([[1], [1.0], [1], [1]], {"program": "all_gather"}, gc3.ArgumentError,
      "inputs[0] has elements of type int64, and inputs[1] of type float32; they must have the same type"),
     ([[1, 2]] * 4, {"program": "all_to_all"}, gc3.ArgumentError,

@@ -8,7 +8,10 @@ errors           checks the messages of find_package and gc3_add_bundle for wron
 pkg-config       builds the program with the flags of gc3.pc.
 subdirectory     configures projects with gc3 as a subdirectory, or with a subdirectory that finds gc3, and checks that
                  no settings leak into them.
-deb              makes the Debian packages, checks their contents, unpacks them and builds the project with them.
+deb              makes the Debian packages, checks their contents, unpacks them and builds the project with them. Runs
+                 the Python package in a root folder that has only these packages and Python.
+wheel            makes wheels of the Python package, with and without libgc3 and the tools, and runs each of them in such
+                 a root folder.
 """
 import argparse
 import os
@@ -16,6 +19,8 @@ import pathlib
 import shutil
 import subprocess
 import sys
+
+import bare_root
 
 
 def run(*command, cwd=None, env=None):
@@ -260,7 +265,7 @@ def test_deb(options):
     shutil.rmtree(out, ignore_errors=True)
     run("cpack", "-G", "DEB", "--config", options.build / "CPackConfig.cmake", "-B", out)
     packages = {control(path, "Package"): path for path in out.glob("*.deb")}
-    assert sorted(packages) == ["gc3", "libgc3-0", "libgc3-dev", "libgc3-nccl"], packages
+    assert sorted(packages) == ["gc3", "libgc3-0", "libgc3-dev", "libgc3-nccl", "python3-gc3"], packages
     for name, path in packages.items():
         assert control(path, "Version") == options.version
         summary = control(path, "Description").splitlines()[0]
@@ -305,10 +310,77 @@ def test_deb(options):
         project.configure()
         project.make()
         project.test(2)
+        check_python_packages(options, packages)
+
+
+PYTHON_SCRIPT = """
+import gc3
+bundle = gc3.compile('''
+program pair implements allreduce(ranks = 2, chunks = 1) {
+    chunk(0, input, 0).copy(0, output, 0).reduce(chunk(1, input, 0)).copy(1, output, 0);
+}''')
+print(gc3.__version__, gc3.run(bundle, [[1, 2], [10, 20]]), len(bundle.simulate("line:2", max_bytes=1024)))
+try:
+    gc3.compile("program p {")
+except gc3.CompileError as error:
+    print(error.diagnostics[0].id)
+"""
+
+
+def check_python(options, root):
+    """Runs the Python package in a bare root folder."""
+    root.complete()
+    assert root.run(PYTHON_SCRIPT) == f"{options.version} [[11, 22], [11, 22]] 1\nsyntax\n"
+
+
+def check_python_packages(options, packages):
+    """Checks python3-gc3, and runs it in a root folder with the Debian packages of this build."""
+    assert all(script in run("dpkg-deb", "--info", packages["python3-gc3"]) for script in ("postinst", "prerm"))
+    assert control(packages["python3-gc3"], "Architecture") == "all"
+    assert control(packages["python3-gc3"], "Depends") == f"python3 (>= 3.9), libgc3-0 (= {options.version})"
+    missing = bare_root.missing()
+    if missing:
+        print(f"the Python package was not run: this machine lacks {', '.join(missing)}")
+        return
+    root = bare_root.BareRoot(options.work / "bare-deb")
+    for name in ("libgc3-0", "gc3", "python3-gc3"):
+        run("dpkg-deb", "--extract", packages[name], root.top)
+    assert (root.packages / "gc3/py.typed").exists()
+    check_python(options, root)
+
+
+def make_wheel(options, build):
+    """Returns the path of a new wheel, which contains the binaries of a build folder unless `build` is empty."""
+    source, wheels = options.work / "python", options.work / "wheels"
+    for folder in (source, wheels):
+        shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(options.source / "python", source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
+    run(bare_root.PYTHON, "-m", "pip", "wheel", "--no-build-isolation", "--no-index", "--no-deps", "-w", wheels, source,
+        env=dict(os.environ, GC3_BUILD=str(build)))
+    (wheel,) = wheels.iterdir()
+    return wheel
+
+
+def test_wheel(options):
+    missing = bare_root.missing()
+    if not missing and subprocess.run([bare_root.PYTHON, "-c", "import setuptools, wheel, pip"], check=False).returncode:
+        missing = ["Debian's python3-pip, python3-setuptools and python3-wheel"]
+    if missing or not options.compiler:
+        print(f"skipped: this test needs {', '.join(missing) or 'gc3c'}")
+        sys.exit(SKIPPED)
+    for build, platform in (("", "any"), (options.build, f"linux_{options.machine}")):
+        wheel = make_wheel(options, build)
+        assert wheel.name == f"gc3-{options.version}-py3-none-{platform}.whl", wheel
+        root = bare_root.BareRoot(options.work / f"bare-wheel-{platform}")
+        run(bare_root.PYTHON, "-m", "pip", "install", "--no-index", "--no-deps", "--target", root.packages, wheel)
+        if not build:  # this wheel uses the libgc3 and the tools that are installed
+            shutil.copytree(options.prefix, root.top / "usr", symlinks=True, dirs_exist_ok=True,
+                            ignore=shutil.ignore_patterns("dist-packages"))
+        check_python(options, root)
 
 
 TESTS = {"install": test_install, "cmake": test_cmake, "documentation": test_documentation, "errors": test_errors,
-         "pkg-config": test_pkg_config, "subdirectory": test_subdirectory, "deb": test_deb}
+         "pkg-config": test_pkg_config, "subdirectory": test_subdirectory, "deb": test_deb, "wheel": test_wheel}
 SKIPPED = 77  # the value in CMakeLists.txt
 
 parser = argparse.ArgumentParser()
