@@ -116,18 +116,19 @@ class _Operator:
 
     `shape(communicator, x, …)` returns the shape of its output, `call(communicator, x, out, …)` runs it, and
     `gradient(g, …, name)` returns the gradient of `x`. The dots stand for the arguments between `x` and the name of the
-    communicator.
+    communicator. If `is_partial`, a call can leave parts of the output as they are, so that these are zeros.
     """
 
     def __init__(self, schema: str, shape: Callable[..., Shape], call: Callable[..., Any],
-                 gradient: Callable[..., Optional[torch.Tensor]]):
+                 gradient: Callable[..., Optional[torch.Tensor]], is_partial: bool = False):
         name = schema.partition("(")[0]
         self._shape = shape
         self._call = call
+        self._is_partial = is_partial
         _library.define(schema)
         for key in ("CPU", "CUDA"):
             _library.impl(name, self._run, key)
-        _library.impl(name, self._empty_output, "Meta")
+        _library.impl(name, self._new_output, "Meta")
         self._packet = getattr(ops.gc3, name)
         self._function = _differentiable(self._packet, gradient)
         _library.impl(name, lambda *arguments: self._function.apply(*arguments), "Autograd")
@@ -136,8 +137,9 @@ class _Operator:
         result: torch.Tensor = self._packet(x, *arguments)
         return result
 
-    def _empty_output(self, x: torch.Tensor, *arguments: Any) -> torch.Tensor:
-        return x.new_empty(self._shape(registered(arguments[-1]), x, *arguments[:-1]))
+    def _new_output(self, x: torch.Tensor, *arguments: Any) -> torch.Tensor:
+        shape = self._shape(registered(arguments[-1]), x, *arguments[:-1])
+        return x.new_zeros(shape) if self._is_partial else x.new_empty(shape)
 
     def _task(self, x: torch.Tensor, out: torch.Tensor, arguments: Sequence[Any]) -> Callable[[], Any]:
         communicator = registered(arguments[-1])
@@ -146,7 +148,7 @@ class _Operator:
 
     def _run(self, x: torch.Tensor, *arguments: Any) -> torch.Tensor:
         """Runs the call on the calling thread; after the asynchronous calls so far, if there are any."""
-        out = self._empty_output(x, *arguments)
+        out = self._new_output(x, *arguments)
         task = self._task(x, out, arguments)
         executor = _executors.get(registered(arguments[-1]))
         if executor is None:
@@ -159,7 +161,7 @@ class _Operator:
         """Starts the call, and returns its Work."""
         if x.requires_grad and torch.is_grad_enabled():
             raise errors.ArgumentError("asynchronous calls have no gradients: pass x.detach(), or async_op=False")
-        out = self._empty_output(x, *arguments)
+        out = self._new_output(x, *arguments)
         executor = _executor(registered(arguments[-1]), x.device)
         work: Work = executor.submit(self._task(x, out, arguments), [out], [x])
         return work
@@ -233,7 +235,8 @@ _broadcast: _Operator = _Operator(
 _run: _Operator = _Operator(
     "run(Tensor x, str collective, str op, str? transposed, str comm) -> Tensor",
     lambda comm, x, collective, op, transposed: _custom(x, collective, comm),
-    lambda comm, x, out, collective, op, transposed: comm.run(collective, x, out, op), _gradient_of_run)
+    lambda comm, x, out, collective, op, transposed: comm.run(collective, x, out, op), _gradient_of_run,
+    is_partial=True)
 
 
 def _scaled(g: torch.Tensor, op: str, name: str) -> torch.Tensor:
@@ -313,6 +316,6 @@ def run(collective: str, x: torch.Tensor, communicator: CommunicatorLike, op: st
             Without it, there is no gradient.
 
     Other arguments are those of :func:`all_reduce`. The output has the shape of `x` if it has as many elements, else it
-    is a vector.
+    is a vector. Parts that the collective does not promise can be zeros.
     """
     return _start_or_run(_run, async_op, x, collective, op, transposed, _name(communicator))
