@@ -75,12 +75,12 @@ def part_one():
 class Rank:
     """One rank, which is a thread with a stream of its own."""
 
-    def __init__(self, rank, store, lock):
+    def __init__(self, rank, store, lock, barrier):
         import torch
         import torch.distributed as dist
 
         from gc3.torch import _standard
-        self.rank, self.store, self.lock = rank, store, lock
+        self.rank, self.store, self.lock, self.barrier = rank, store, lock, barrier
         options = dist.ProcessGroupNCCL.Options()
         options._timeout = TIMEOUT
         self.group = dist.ProcessGroupNCCL(dist.PrefixStore("nccl", store), rank, RANKS, options)
@@ -150,6 +150,7 @@ class Rank:
             with torch.cuda.graph(graph, stream=torch.cuda.Stream(), capture_error_mode="thread_local"):
                 comm.all_reduce(x)
                 x.mul_(3)
+        self.barrier.wait(30)  # a capture waits for the whole GPU, also for the replay of another rank
         for _ in range(3):
             graph.replay()
         equal(x, torch.full((1000,), float((3 * RANKS) ** 3)), f"rank {self.rank}: three replays of a graph")
@@ -196,18 +197,32 @@ class Rank:
         group.shutdown()
 
 
+def load_kernels():
+    """Runs PyTorch's kernels that the ranks use. CUDA loads a kernel at its first launch, and can wait for the whole GPU,
+    also for a kernel that waits for another rank."""
+    import torch
+    x = torch.ones(100, device="cuda").requires_grad_()
+    (torch.relu(x) / 2).sum().backward()
+    y = torch.zeros(100, device="cuda")
+    y += 1
+    y.mul_(3).fill_(1)
+    (y * 2).clone().copy_(y)
+    y.cpu()
+    torch.cuda.synchronize()
+
+
 def part_threads():
     import torch
     import torch.distributed as dist
 
     import gc3.torch  # noqa: F401
-    torch.zeros(1, device="cuda")
+    load_kernels()
     print(f"PyTorch {torch.__version__}, NCCL {torch.cuda.nccl.version()} at build time", flush=True)
-    store, lock, failures = dist.HashStore(), threading.Lock(), []
+    store, lock, barrier, failures = dist.HashStore(), threading.Lock(), threading.Barrier(RANKS), []
 
     def run(rank):
         try:
-            Rank(rank, store, lock).run()
+            Rank(rank, store, lock, barrier).run()
         except BaseException:
             failures.append(traceback.format_exc())
             print(f"rank {rank}: {failures[-1]}", flush=True)
