@@ -13,7 +13,11 @@ import shutil
 from setuptools import setup
 from setuptools.command.build_py import build_py
 from setuptools.dist import Distribution
-from wheel.bdist_wheel import bdist_wheel
+
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:  # setuptools before 70.1
+    from wheel.bdist_wheel import bdist_wheel
 
 TOOLS = ("gc3c", "gc3-run", "gc3-sim", "gc3-tune", "gc3-synth")
 BUILD = pathlib.Path(os.environ["GC3_BUILD"]) if os.environ.get("GC3_BUILD") else None
@@ -31,10 +35,11 @@ class BuildWithBinaries(build_py):
         if BUILD is None:
             return
         package = pathlib.Path(self.build_lib) / "gc3"
-        sources = {package / "lib" / LIBRARY.name: LIBRARY}
-        sources.update({package / "bin" / tool: BUILD / "tools" / tool / tool for tool in TOOLS})
+        sources = {package / "lib" / LIBRARY.name: LIBRARY,
+                   package / "lib/libgc3gin.so": BUILD / "runtime/gin/libgc3gin.so",
+                   **{package / "bin" / tool: BUILD / "tools" / tool / tool for tool in TOOLS}}
         for target, source in sources.items():
-            if source.exists():  # a build can lack gc3-synth
+            if source.exists():  # a build can lack the plugin for messages between GPU nodes, and gc3-synth
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source, target)
 

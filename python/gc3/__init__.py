@@ -15,7 +15,7 @@ In a job, each process creates a :class:`Communicator`, and calls its collective
 """
 
 from ._config import Config
-from .bundle import Bundle, Program
+from .bundle import Bundle, Prediction, Program
 from .communicator import Communicator, unique_id
 from .compiler import compile
 from .errors import (ArgumentError, BundleError, CompileError, CudaError, DeadlockError, Diagnostic, Error,
@@ -29,7 +29,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ArgumentError", "Bundle", "BundleError", "Communicator", "CompileError", "Config", "CudaError", "DeadlockError",
-    "Diagnostic", "Error", "InternalError", "LibraryError", "NoProgramError", "Note", "Place", "Program",
+    "Diagnostic", "Error", "InternalError", "LibraryError", "NoProgramError", "Note", "Place", "Prediction", "Program",
     "RemoteError", "ResourceError", "TimeoutError", "ToolError", "UsageError", "compile", "group", "run", "unique_id",
     "zeros",
 ]

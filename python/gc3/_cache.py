@@ -3,7 +3,8 @@
 
 It has two kinds of files, which appear by an atomic rename, so that processes can share the folder. ``DIGEST.json``
 names the bundle of a source, and lists the files that the source imports, with hashes of their contents. ``HASH.gc3b``
-is a bundle; HASH is that of its contents. The folder can be removed while no process compiles.
+is a bundle; HASH is that of its contents. The folder can be removed while no process compiles. If a new file comes
+before an imported file in the search for imports, the old bundle remains valid.
 """
 
 from __future__ import annotations

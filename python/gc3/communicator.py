@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import sys
 from types import TracebackType
 from typing import Any, List, Optional, Tuple, Type, Union
@@ -134,7 +135,7 @@ class Communicator:
         """
         if rendezvous.is_on_gpus(group):
             return cls.from_nccl(rendezvous.nccl_pointer(group), bundle, config)
-        distributed = sys.modules["torch"].distributed
+        distributed = importlib.import_module("torch").distributed
         identity = rendezvous.share_id_over_group(group)
         return cls.from_id(identity, distributed.get_rank(group), distributed.get_world_size(group), bundle, config)
 

@@ -6,7 +6,7 @@ A group on CPUs carries the id of a host communicator. A group on GPUs has an NC
 
 from __future__ import annotations
 
-import sys
+import importlib
 from typing import Any, Optional, Protocol
 
 from . import errors
@@ -34,7 +34,7 @@ def share_id_over_store(store: Store, key: str, rank: int) -> bytes:
 def share_id_over_group(group: Any) -> bytes:
     """Like share_id_over_store, over a PyTorch process group. All ranks of the group call this."""
     from .communicator import unique_id
-    distributed = sys.modules["torch"].distributed
+    distributed = importlib.import_module("torch").distributed
     message = [None]
     if distributed.get_rank(group) == 0:
         message = [_or_error(unique_id)]
@@ -56,7 +56,7 @@ def _or_error(function: Any) -> Any:
 
 def _global_rank_of_first(group: Any) -> int:
     """Returns the rank of the group's rank 0 in the whole job."""
-    distributed = sys.modules["torch"].distributed
+    distributed = importlib.import_module("torch").distributed
     if group is None or group is distributed.group.WORLD:
         return 0
     return int(distributed.distributed_c10d.get_global_rank(group, 0))
@@ -64,7 +64,7 @@ def _global_rank_of_first(group: Any) -> int:
 
 def is_on_gpus(group: Any) -> bool:
     """Returns whether a PyTorch process group runs collectives on GPUs, by NCCL."""
-    return "nccl" in str(sys.modules["torch"].distributed.get_backend(group))
+    return "nccl" in str(importlib.import_module("torch").distributed.get_backend(group))
 
 
 def nccl_pointer(group: Any) -> int:
@@ -72,7 +72,7 @@ def nccl_pointer(group: Any) -> int:
 
     All ranks of the group call this. Raises UsageError if this PyTorch does not give its communicator.
     """
-    torch = sys.modules["torch"]
+    torch = importlib.import_module("torch")
     group = group if group is not None else torch.distributed.group.WORLD
     device = torch.device("cuda", torch.cuda.current_device())
     get_backend = getattr(group, "_get_backend", None)
