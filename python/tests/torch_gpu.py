@@ -262,13 +262,17 @@ def run_process():
     import torch
     import torch.distributed as dist
 
-    import gc3.torch  # noqa: F401
+    import gc3.torch
     torch.cuda.set_device(0)
     dist.init_process_group("gc3", timeout=TIMEOUT)
     rank = dist.get_rank()
     x = torch.arange(5.0, device="cuda") + rank
     dist.all_reduce(x)
     equal(x, RANKS * torch.arange(5.0) + sum(range(RANKS)), f"rank {rank}: all_reduce")
+    out = torch.empty(2 * RANKS, device="cuda")
+    gc3.torch.all_to_all_single(out, torch.arange(2.0 * RANKS, device="cuda") + 10 * rank)
+    equal(out, torch.cat([torch.arange(2.0) + 2 * rank + 10 * other for other in range(RANKS)]),
+          f"rank {rank}: all_to_all_single")
     nccl = dist.new_group(backend="nccl")
     losses = []
     for group in (None, nccl):

@@ -54,6 +54,12 @@ class Programs:
             communicator.abort()
 
 
+def backend_of(group: Any, device: torch.device) -> Any:
+    """Returns PyTorch's own backend of a process group for a device; the group itself in PyTorch 1."""
+    get_backend = getattr(group, "_get_backend", None)
+    return get_backend(device) if get_backend else group
+
+
 def nccl_pointer(backend: Any, device: torch.device) -> int:
     """Returns the address of the NCCL communicator of a ProcessGroupNCCL on a GPU, which is the current one.
 

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, Optional, Sequence
+from typing import Any, Dict, Optional, Sequence, Union
 
 import torch
 
-from .. import errors
+from .. import errors, rendezvous
 from ..communicator import Communicator
 from . import _standard
-from ._pytorch import dist
+from ._programs import backend_of, nccl_pointer
+from ._pytorch import cuda, dist
 from .operators import exchange
 
 _SOURCE = """
@@ -33,24 +34,38 @@ program agreement implements allreduce(ranks = N * G, chunks = N * G, inplace = 
 }
 """
 
-_communicators: "weakref.WeakKeyDictionary[Any, Communicator]" = weakref.WeakKeyDictionary()
+# The communicators of each group, by device.
+_communicators: "weakref.WeakKeyDictionary[Any, Dict[str, Communicator]]" = weakref.WeakKeyDictionary()
 
 
-def all_to_all_communicator(group: Optional[Any] = None) -> Communicator:
+def all_to_all_communicator(group: Optional[Any] = None,
+                            device: Union[torch.device, str, None] = None) -> Communicator:
     """Returns the communicator of :func:`all_to_all_single` for a process group; None is the default group.
 
-    The first call for a group creates it: all ranks of the group make this call. :func:`gc3.torch.all_to_all` takes
+    The first call for a group and a device creates it: all ranks of the group make this call. `device` is the device of
+    the tensors; None is the current GPU for a group of NCCL, and the CPU for others. :func:`gc3.torch.all_to_all` takes
     the communicator, too. Raises ArgumentError for a group of one rank.
     """
     group = group if group is not None else dist.group.WORLD
-    if group not in _communicators:
-        size = dist.get_world_size(group)
-        if size == 1:
-            raise errors.ArgumentError("the process group has one rank, and gc3 has no programs for one rank")
-        ranks = [dist.distributed_c10d.get_global_rank(group, rank) for rank in range(size)]
-        wiring = _standard.wiring(ranks, _standard.ranks_per_node(dist.get_world_size()))
-        _communicators[group] = Communicator.from_process_group(group, _standard.compile_for(wiring, _SOURCE))
-    return _communicators[group]
+    if device is None:
+        device = f"cuda:{cuda.current_device()}" if rendezvous.is_on_gpus(group) else "cpu"
+    known = _communicators.setdefault(group, {})
+    if str(device) not in known:
+        known[str(device)] = _create(group, torch.device(device))
+    return known[str(device)]
+
+
+def _create(group: Any, device: torch.device) -> Communicator:
+    size = dist.get_world_size(group)
+    if size == 1:
+        raise errors.ArgumentError("the process group has one rank, and gc3 has no programs for one rank")
+    ranks = [dist.distributed_c10d.get_global_rank(group, rank) for rank in range(size)]
+    wiring = _standard.wiring(ranks, _standard.ranks_per_node(dist.get_world_size()))
+    bundle = _standard.compile_for(wiring, _SOURCE)
+    if device.type == "cpu":
+        return Communicator.from_process_group(group, bundle)
+    with cuda.device(device):
+        return Communicator.from_nccl(nccl_pointer(backend_of(group, device), device), bundle)
 
 
 def all_to_all_single(output: torch.Tensor, input: torch.Tensor, output_split_sizes: Optional[Sequence[int]] = None,
@@ -72,7 +87,7 @@ def all_to_all_single(output: torch.Tensor, input: torch.Tensor, output_split_si
 
     Raises ArgumentError on all ranks if a rank's splits are unequal.
     """
-    communicator = all_to_all_communicator(group)
+    communicator = all_to_all_communicator(group, input.device)
     if output_split_sizes is not None or input_split_sizes is not None:
         _require_equal(communicator, input, (output_split_sizes, output), (input_split_sizes, input))
     work = exchange(communicator, input, output)
