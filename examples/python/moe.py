@@ -33,7 +33,8 @@ class MixtureOfExperts(torch.nn.Module):
 
     def forward(self, x):
         weight, choice = self.gate(x).softmax(1).max(1)
-        place = torch.nn.functional.one_hot(choice, self.gate.out_features).cumsum(0).gather(1, choice[:, None])[:, 0] - 1
+        count = torch.nn.functional.one_hot(choice, self.gate.out_features).cumsum(0)
+        place = count.gather(1, choice[:, None])[:, 0] - 1  # among the tokens of the same expert
         kept = place < CAPACITY  # blocks have equal sizes, as a program of gc3 needs
         slot = (choice * CAPACITY + place)[kept]
         sent = x.new_zeros(self.gate.out_features * CAPACITY, WIDTH).index_copy(0, slot, x[kept])

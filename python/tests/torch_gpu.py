@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests gc3.torch on a machine with one GPU. Needs PyTorch 2.8 or newer, gc3c, and a libgc3.so that was built with CUDA.
+"""Tests gc3.torch on a machine with one GPU. Needs PyTorch 2.8 or newer, gc3c, and a libgc3.so built with CUDA.
 
 torch_gpu.py [--nccl LIBRARY] [PART…]: runs the parts one after the other, each in a process of its own, and prints a
 summary. Exits with 1 if a part fails. `--nccl` names an NCCL of version 2.30.3 or later, which is loaded before the one
 of PyTorch, so that ranks can share the GPU.
 
-| part | contents |
-| --- | --- |
-| cpu | torch_checks.py with 2 and 4 ranks on the CPU, in this PyTorch |
-| one | the backend with one rank on the GPU, where NCCL runs all calls |
-| threads | two ranks share the GPU, as threads of one process: communicators on PyTorch's NCCL communicator, streams, graphs, operators, the backend |
-| processes | two ranks share the GPU, as two processes: the backend, and DDP against NCCL |
+- cpu: torch_checks.py with 2 and 4 ranks on the CPU, in this PyTorch
+- one: the backend with one rank on the GPU, where NCCL runs all calls
+- threads: two ranks share the GPU, as threads of one process: communicators on PyTorch's NCCL communicator, streams,
+  graphs, operators, the backend
+- processes: two ranks share the GPU, as two processes: the backend, and DDP against NCCL
 """
 
 import argparse
@@ -191,15 +190,18 @@ class Rank:
         splits = [1, 2] if self.rank == 0 else [3, 1]  # what this rank sends to ranks 0 and 1
         received = [1, 3] if self.rank == 0 else [2, 1]
         out = torch.empty(sum(received), device=self.device)
-        group.alltoall_base(out, torch.full((sum(splits),), float(self.rank), device=self.device), received, splits).wait()
+        sent = torch.full((sum(splits),), float(self.rank), device=self.device)
+        group.alltoall_base(out, sent, received, splits).wait()
         equal(out, torch.cat([torch.full((count,), float(rank)) for rank, count in enumerate(received)]),
               name + "alltoall with splits, by NCCL")
         group.shutdown()
 
 
 def load_kernels():
-    """Runs PyTorch's kernels that the ranks use. CUDA loads a kernel at its first launch, and can wait for the whole GPU,
-    also for a kernel that waits for another rank."""
+    """Runs PyTorch's kernels that the ranks use.
+
+    CUDA loads a kernel at its first launch, and can wait for the whole GPU, also for a kernel that waits for a rank.
+    """
     import torch
     x = torch.ones(100, device="cuda").requires_grad_()
     (torch.relu(x) / 2).sum().backward()
@@ -248,8 +250,8 @@ def part_processes():
         run_process()
         return
     environment = dict(os.environ, WORLD_SIZE=str(RANKS), MASTER_ADDR="127.0.0.1", MASTER_PORT="29612")
-    ranks = [subprocess.Popen([sys.executable, __file__, "--inside", "processes"], env=dict(environment, RANK=str(rank)))
-             for rank in range(RANKS)]
+    command = [sys.executable, __file__, "--inside", "processes"]
+    ranks = [subprocess.Popen(command, env=dict(environment, RANK=str(rank))) for rank in range(RANKS)]
     try:
         statuses = [rank.wait(PARTS["processes"] - 5) for rank in ranks]
     finally:
@@ -318,7 +320,8 @@ def part_cpu():
 
 
 def environment_of(part, nccl):
-    environment = dict(os.environ, PYTHONPATH=f"{FOLDER.parent}:{os.environ.get('PYTHONPATH', '')}", OMP_NUM_THREADS="2")
+    path = f"{FOLDER.parent}:{os.environ.get('PYTHONPATH', '')}"
+    environment = dict(os.environ, PYTHONPATH=path, OMP_NUM_THREADS="2")
     if nccl and part in ("threads", "processes"):
         environment.update(LD_PRELOAD=nccl, NCCL_MULTI_RANK_GPU_ENABLE="1", GC3_NCCL_LIB=nccl)
     return environment

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs torch_checks.py in several processes, without pytest: on machines with another PyTorch, and for test_torch.py.
 
-torch_job.py RANKS [CHECK…]: prints a line of JSON for each rank and check, then a summary. Exits with 1 if a check fails.
-With the variables of a launcher, it is one rank of the job. With LOCAL_WORLD_SIZE, ranks are on nodes of this size.
+torch_job.py RANKS [CHECK…]: prints the results and a summary. Exits with 1 if a check fails. With the variables of a
+launcher, it is one rank of the job, and prints its results as lines of JSON. With LOCAL_WORLD_SIZE, ranks are on nodes
+of this size.
 """
 
 import json
@@ -25,7 +26,8 @@ def free_port():
 
 def start(ranks, checks=()):
     """Starts the ranks of a job. Returns the processes."""
-    environment = dict(os.environ, PYTHONPATH=f"{FOLDER.parent}:{os.environ.get('PYTHONPATH', '')}", OMP_NUM_THREADS="1",
+    path = f"{FOLDER.parent}:{os.environ.get('PYTHONPATH', '')}"
+    environment = dict(os.environ, PYTHONPATH=path, OMP_NUM_THREADS="1",
                        WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()))
     environment.setdefault("LOCAL_WORLD_SIZE", str(ranks if ranks < 4 else ranks // 2))
     return [subprocess.Popen([sys.executable, "-W", "ignore", __file__, str(ranks), *checks], text=True,

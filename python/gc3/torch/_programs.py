@@ -12,13 +12,14 @@ from .. import _library, errors
 from ..bundle import Bundle
 from ..communicator import Communicator
 
+BundleOrPath = Union[Bundle, str]
 _NO_ROOT = -1
 
 
 class Programs:
     """The communicators of a group on one kind of device, in the order of precedence of their bundles."""
 
-    def __init__(self, bundles: Sequence[Union[Bundle, str]], create: Callable[[Union[Bundle, str], int], Communicator]):
+    def __init__(self, bundles: Sequence[BundleOrPath], create: Callable[[BundleOrPath, int], Communicator]):
         """Creates a communicator for each bundle. `create` gets the bundle and its number; all ranks call it."""
         self._communicators: List[Communicator] = []
         try:

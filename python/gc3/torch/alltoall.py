@@ -104,7 +104,7 @@ def _require_equal(communicator: Communicator, like: torch.Tensor, *buffers: Any
     answer = torch.tensor([len(unequal)], dtype=torch.int32, device=like.device)
     communicator.all_reduce(answer, op="max")
     if answer.item():
-        own = f"the splits {unequal[0]} of this rank are unequal" if unequal else "the splits of another rank are unequal"
+        splits = f"the splits {unequal[0]} of this rank" if unequal else "the splits of another rank"
         raise errors.ArgumentError(
-            f"{own}: a program of gc3 moves blocks of equal size, and its language has no blocks whose size a call "
-            "determines; pad the blocks to equal sizes, or call torch.distributed.all_to_all_single")
+            f"{splits} are unequal: a program of gc3 moves blocks of equal size, and its language has no blocks whose size a "
+            "call determines; pad the blocks to equal sizes, or call torch.distributed.all_to_all_single")

@@ -54,8 +54,8 @@ def registered(name: str) -> Communicator:
     """Returns the communicator with this name. Raises ArgumentError if there is none."""
     communicator = _communicators.get(name)
     if communicator is None:
-        raise errors.ArgumentError(f"no communicator has the name '{name}': register it by gc3.torch.register, and keep "
-                                   "it")
+        raise errors.ArgumentError(f"no communicator has the name '{name}': register it by gc3.torch.register, and "
+                                   "keep it")
     return communicator
 
 
@@ -79,8 +79,8 @@ def _joined(x: torch.Tensor, size: int) -> Shape:
 
 def _part(x: torch.Tensor, size: int) -> Shape:
     if x.dim() == 0 or x.shape[0] % size:
-        raise errors.ArgumentError(f"the first dimension of x (shape {tuple(x.shape)}) is not a multiple of {size}, the "
-                                   "number of ranks")
+        raise errors.ArgumentError(f"the first dimension of x (shape {tuple(x.shape)}) is not a multiple of {size}, "
+                                   "the number of ranks")
     return (x.shape[0] // size, *x.shape[1:])
 
 
@@ -115,8 +115,8 @@ class _Operator:
     """An operator ``gc3::NAME``.
 
     `shape(communicator, x, …)` returns the shape of its output, `call(communicator, x, out, …)` runs it, and
-    `gradient(g, …, name)` returns the gradient of `x`. The dots stand for the arguments between `x` and the name of the
-    communicator. If `is_partial`, a call can leave parts of the output as they are, so that these are zeros.
+    `gradient(g, …, name)` returns the gradient of `x`. The dots stand for the arguments between `x` and the name of
+    the communicator. If `is_partial`, a call can leave parts of the output as they are, so that these are zeros.
     """
 
     def __init__(self, schema: str, shape: Callable[..., Shape], call: Callable[..., Any],

@@ -21,12 +21,11 @@ import torch
 
 from .. import errors
 from .._config import Config
-from ..bundle import Bundle
 from ..communicator import Communicator
 from . import _calls, _standard
 from ._calls import Call, Tensors, only
 from ._executors import StreamExecutor, ThreadExecutor
-from ._programs import Programs, nccl_pointer
+from ._programs import BundleOrPath, Programs, nccl_pointer
 from ._pytorch import c10d, cuda, dist, version
 from ._work import Work
 
@@ -41,7 +40,7 @@ class Options:
         config: settings of the communicators. The default timeout on CPUs is that of the group.
     """
 
-    bundles: Sequence[Union[Bundle, str]] = ()
+    bundles: Sequence[BundleOrPath] = ()
     standard: bool = True
     config: Config = Config()
 
@@ -149,7 +148,8 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         fallback, bundles = self._direct_group("cuda"), self._bundles()
         with cuda.device(device):
             pointer = nccl_pointer(fallback, device) if bundles else 0
-            programs = Programs(bundles, lambda bundle, _: Communicator.from_nccl(pointer, bundle, self._options.config))
+            programs = Programs(bundles, lambda bundle, _: Communicator.from_nccl(
+                pointer, bundle, self._options.config))
         return _Device(StreamExecutor(device), programs, fallback)
 
     def _new_cpu(self, device: torch.device) -> _Device:
@@ -167,7 +167,7 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         size = dist.get_world_size() if dist.is_initialized() else len(self._ranks)
         return _standard.wiring(self._ranks, _standard.ranks_per_node(size))
 
-    def _bundles(self) -> List[Union[Bundle, str]]:
+    def _bundles(self) -> List[BundleOrPath]:
         if self._own_size == 1:
             return []  # gc3 has no programs for one rank
         bundles = [*self._options.bundles, *_standard.bundles_of_environment()]
