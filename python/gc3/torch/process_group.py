@@ -97,14 +97,18 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         return "gc3"
 
     def shutdown(self) -> None:
-        """Frees the communicators. ``destroy_process_group`` calls this in new versions of PyTorch."""
+        """Frees the communicators, then those of NCCL. ``destroy_process_group`` calls this from PyTorch 2.6 on."""
         self._finalizer()
+        if hasattr(dist.ProcessGroup, "shutdown"):
+            super().shutdown()
 
     def abort(self) -> None:
         """Like shutdown, although calls of other ranks may wait for this rank; they fail."""
         for device in self._devices.values():
             device.programs.abort()
         self._finalizer()
+        if hasattr(dist.ProcessGroup, "abort"):
+            super().abort()
 
     def _new_gloo(self, name: str) -> Any:
         return dist.ProcessGroupGloo(dist.PrefixStore(f"{name}/gloo", self._store), self._own_rank, self._own_size,
