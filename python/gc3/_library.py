@@ -182,8 +182,12 @@ class Library:
 
 
 def prefix() -> pathlib.Path:
-    """Returns the folder of the installation that contains this package: PREFIX/lib/python3/dist-packages/gc3."""
-    return pathlib.Path(__file__).resolve().parents[4]
+    """Returns the folder of the installation that contains this package: PREFIX/lib/python3/dist-packages/gc3.
+
+    It is the root folder if the package lies in fewer folders.
+    """
+    parents = pathlib.Path(__file__).resolve().parents
+    return parents[min(4, len(parents) - 1)]
 
 
 def _source_tree() -> Optional[pathlib.Path]:
