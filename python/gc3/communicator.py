@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import importlib
 import sys
 from types import TracebackType
@@ -131,8 +132,10 @@ class Communicator:
         All ranks of the group call this. A group of gloo or MPI gets a host communicator. A group of NCCL gets one
         on GPUs, which uses the group's NCCL communicator; select the rank's GPU by ``torch.cuda.set_device`` first,
         and close the communicator before the group is destroyed. Raises UsageError if PyTorch is older than 2.8, which
-        does not give this NCCL communicator.
+        does not give this NCCL communicator. The default name of the communicator is the group's `group_desc`.
         """
+        if config.name is None:
+            config = dataclasses.replace(config, name=rendezvous.description(group))
         if rendezvous.is_on_gpus(group):
             return cls.from_nccl(rendezvous.nccl_pointer(group), bundle, config)
         distributed = importlib.import_module("torch").distributed

@@ -62,6 +62,13 @@ def _global_rank_of_first(group: Any) -> int:
     return int(distributed.distributed_c10d.get_global_rank(group, 0))
 
 
+def description(group: Any) -> Optional[str]:
+    """Returns the description that the application has given to a group; None if PyTorch has none."""
+    whole = importlib.import_module("torch").distributed.group.WORLD
+    found: Optional[str] = getattr(group if group is not None else whole, "group_desc", None)
+    return found
+
+
 def is_on_gpus(group: Any) -> bool:
     """Returns whether a PyTorch process group runs collectives on GPUs, by NCCL."""
     return "nccl" in str(importlib.import_module("torch").distributed.get_backend(group))

@@ -37,7 +37,8 @@ class Options:
     Attributes:
         bundles: bundles or their paths, which come before those of ``GC3_BUNDLES``.
         standard: also use the standard programs, which the group compiles for its size.
-        config: settings of the communicators. The default timeout on CPUs is that of the group.
+        config: settings of the communicators. The default timeout on CPUs is that of the group. The default name is
+            that of the group.
     """
 
     bundles: Sequence[BundleOrPath] = ()
@@ -152,13 +153,12 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         fallback, bundles = self._direct_group("cuda"), self._bundles()
         with cuda.device(device):
             pointer = nccl_pointer(fallback, device) if bundles else 0
-            programs = Programs(bundles, lambda bundle, _: Communicator.from_nccl(
-                pointer, bundle, self._options.config))
+            programs = Programs(bundles, lambda bundle, _: Communicator.from_nccl(pointer, bundle, self._config()))
         return _Device(StreamExecutor(device), programs, fallback)
 
     def _new_cpu(self, device: torch.device) -> _Device:
         self._direct_group(device.type)
-        config = self._options.config
+        config = self._config()
         if config.timeout is None:
             seconds = min(max(self._timeout.total_seconds(), 0.001), 4_000_000.0)
             config = dataclasses.replace(config, timeout=seconds)
@@ -166,6 +166,10 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
             self._store, self._own_rank, self._own_size, bundle, config, key=f"gc3/{number}"))
         # Messages of the application do not change the order of calls in this group of gloo.
         return _Device(ThreadExecutor(f"gc3 {self._name}"), programs, self._new_gloo("ordered"))
+
+    def _config(self) -> Config:
+        config = self._options.config
+        return config if config.name is not None else dataclasses.replace(config, name=self._name)
 
     def _wiring(self) -> _standard.Wiring:
         size = dist.get_world_size() if dist.is_initialized() else len(self._ranks)
@@ -200,7 +204,9 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
             call.run(communicator)
             return
         self._log(call, refusal, on)
-        call.fall_back(on.fallback).wait()
+        work = call.fall_back(on.fallback)
+        if work is not None:  # newer versions of PyTorch return none for a call on the current stream
+            work.wait()
 
     def _log(self, call: Call, reason: Optional[str], on: _Device) -> None:
         if os.environ.get("GC3_DEBUG", "").upper() in ("INFO", "TRACE"):
