@@ -29,6 +29,7 @@ def start(ranks, checks=()):
     path = f"{FOLDER.parent}:{os.environ.get('PYTHONPATH', '')}"
     environment = dict(os.environ, PYTHONPATH=path, OMP_NUM_THREADS="1",
                        WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()))
+    environment.setdefault("USE_LIBUV", "0")  # the PyTorch of Debian 13 has no libuv
     environment.setdefault("LOCAL_WORLD_SIZE", str(ranks if ranks < 4 else ranks // 2))
     return [subprocess.Popen([sys.executable, "-W", "ignore", __file__, str(ranks), *checks], text=True,
                              stdout=subprocess.PIPE, env=dict(environment, RANK=str(rank))) for rank in range(ranks)]
