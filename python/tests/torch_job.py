@@ -2,8 +2,8 @@
 """Runs torch_checks.py in several processes, without pytest: on machines with another PyTorch, and for test_torch.py.
 
 torch_job.py RANKS [CHECK…]: prints the results and a summary. Exits with 1 if a check fails. With the variables of a
-launcher, it is one rank of the job, and prints its results as lines of JSON. With LOCAL_WORLD_SIZE, ranks are on nodes
-of this size.
+launcher, it is one rank of the job, and writes lines of JSON to the file descriptor RESULTS. With LOCAL_WORLD_SIZE,
+ranks are on nodes of this size.
 """
 
 import json
@@ -12,6 +12,7 @@ import pathlib
 import socket
 import subprocess
 import sys
+import tempfile
 import traceback
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -29,9 +30,18 @@ def start(ranks, checks=()):
     path = f"{FOLDER.parent}:{os.environ.get('PYTHONPATH', '')}"
     environment = dict(os.environ, PYTHONPATH=path, OMP_NUM_THREADS="1",
                        WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()))
+    environment.setdefault("USE_LIBUV", "0")  # the PyTorch of Debian 13 has no libuv
     environment.setdefault("LOCAL_WORLD_SIZE", str(ranks if ranks < 4 else ranks // 2))
-    return [subprocess.Popen([sys.executable, "-W", "ignore", __file__, str(ranks), *checks], text=True,
-                             stdout=subprocess.PIPE, env=dict(environment, RANK=str(rank))) for rank in range(ranks)]
+    return [_start_rank(dict(environment, RANK=str(rank)), [str(ranks), *checks]) for rank in range(ranks)]
+
+
+def _start_rank(environment, arguments):
+    """Starts a rank, which writes its results to a file: gloo writes to the standard output."""
+    results = tempfile.TemporaryFile("w+", encoding="utf-8")
+    process = subprocess.Popen([sys.executable, "-W", "ignore", __file__, *arguments], stdout=subprocess.DEVNULL,
+                               env=dict(environment, RESULTS=str(results.fileno())), pass_fds=[results.fileno()])
+    process.results = results
+    return process
 
 
 def finish(processes, timeout=300):
@@ -39,8 +49,9 @@ def finish(processes, timeout=300):
     results = []
     try:
         for rank, process in enumerate(processes):
-            lines = process.communicate(timeout=timeout)[0].splitlines()
-            results += [(rank, *json.loads(line)) for line in lines if line.startswith("[")]
+            process.wait(timeout)
+            process.results.seek(0)
+            results += [(rank, *json.loads(line)) for line in process.results]
             if process.returncode != 0:
                 results.append((rank, "end", f"failed: exit status {process.returncode}"))
     finally:
@@ -50,7 +61,7 @@ def finish(processes, timeout=300):
 
 
 def run_rank(names):
-    """Runs checks on this rank, and prints their results."""
+    """Runs checks on this rank, and writes their results."""
     import torch
     import torch.distributed as dist
     import torch_checks
@@ -68,7 +79,7 @@ def run_rank(names):
             result = f"skipped: {reason}"
         except Exception:
             result = "failed: " + traceback.format_exc()
-        print(json.dumps([name, result]), flush=True)
+        os.write(int(os.environ["RESULTS"]), (json.dumps([name, result]) + "\n").encode())
         if result.startswith("failed"):
             os._exit(1)  # the other ranks may have made other calls
     dist.barrier()
