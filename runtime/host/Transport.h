@@ -37,17 +37,22 @@ public:
     virtual bool receive(uint32_t rank, uint64_t number, std::span<const std::byte> data) = 0;
   };
 
-  /// `processes` has for each rank of another host the lowest rank of its process, and `none` for the other ranks.
+  /// The processes that this one reaches.
+  struct Reach {
+    std::vector<uint32_t> processes; ///< by rank of another host: the lowest rank of its process; `none`: other ranks
+    std::vector<uint32_t> listeners; ///< processes that get the announcements: one of each other host
+  };
+
   /// `ownRanks` are those of this process, ascending. `describe` returns a text such as "process 4711 on host a" for a
   /// rank.
-  Transport(std::unique_ptr<Wire> wire, std::vector<uint32_t> processes, std::span<const uint32_t> ownRanks,
+  Transport(std::unique_ptr<Wire> wire, Reach reach, std::span<const uint32_t> ownRanks,
             std::function<std::string(uint32_t rank)> describe);
   ~Transport() override;
 
   /// Returns the lowest rank of this process.
   uint32_t lowestRank() const { return self; }
   /// Returns the lowest rank of the process of a rank of another host; `none` for ranks of this host.
-  uint32_t processOf(uint32_t rank) const { return processes[rank]; }
+  uint32_t processOf(uint32_t rank) const { return reach.processes[rank]; }
 
   /// Returns what connect() of other processes needs. Only ranks of the communicator may see it.
   std::vector<uint8_t> address() const;
@@ -58,9 +63,11 @@ public:
 
   /// Sets the receiver of announcements, before connect() or the first call. It must live until close().
   void setAnnouncements(Announcements &receiver) { announcements = &receiver; }
-  /// Sends the announcement of a rank of this process to all processes of other hosts. The rank has entered the call.
-  /// The processes of this host must not see its announcement before.
+  /// Sends the announcement of a rank of this process to all other hosts, where one process shows it to the others. The
+  /// rank has entered the call. The processes of this host must not see its announcement before.
   void announce(uint32_t rank, uint64_t number, Wire::Bytes data);
+  /// Sends the last announcement of a rank to the processes to which announce() has not sent it.
+  void announceToRest(uint32_t rank, uint64_t number, Wire::Bytes data);
 
   /// Begins to carry messages of a prepared call. `mirror` must live until detach() or close().
   void attach(Mirror &mirror);
@@ -92,7 +99,10 @@ private:
     uint64_t token = 0;
     bool hasGreeted = false, hasLeft = false;
     std::optional<std::string> lossReason;
-    Clock::time_point lostAt; ///< only with a reason
+    Clock::time_point lostAt;     ///< only with a reason
+    std::vector<std::byte> batch; ///< headers and data that the wire does not have yet
+    WireHeader first;             ///< the first header of the batch
+    uint32_t batched = 0;         ///< number of its headers
     bool isDone() const { return hasLeft || lossReason; }
   };
   /// A message of a call that this process has not prepared yet.
@@ -102,6 +112,11 @@ private:
   };
 
   WireHeader headerTo(uint32_t process, WireHeader::Kind kind, uint32_t place = 0) const;
+  void postAnnouncement(uint32_t process, uint32_t rank, uint64_t number, Wire::Bytes data);
+  void post(uint32_t process, WireHeader header, Wire::Bytes data);
+  void sendBatch(uint32_t process, Peer &peer);
+  void sendBatches();
+  void openBatch(const WireHeader &batch, Wire::Bytes frames);
   void receive(Wire::Bytes header, Wire::Bytes data) override;
   void lose(uint32_t process, const std::string &reason) override;
   void dispatch(const WireHeader &header, Wire::Bytes data);
@@ -121,7 +136,7 @@ private:
   bool waitUntil(Clock::time_point deadline, Over over);
 
   const std::unique_ptr<Wire> wire;
-  const std::vector<uint32_t> processes; ///< by rank
+  const Reach reach;
   const uint32_t self;
   const uint64_t token; ///< other processes know it from address()
   const std::function<std::string(uint32_t)> describe;
