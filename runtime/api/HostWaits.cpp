@@ -43,6 +43,14 @@ void HostBackend::sleepUntil(host::Parking::Clock::time_point deadline, Over ove
     board.waiting().sleepUntil(deadline, over);
 }
 
+/// Lets other threads run. Returns false if the thread should sleep instead.
+bool HostBackend::yield() const {
+  if (transport())
+    return transport()->yield();
+  std::this_thread::yield();
+  return true;
+}
+
 /// Polls for a short time. Returns whether all ranks have arrived, like Board::haveAllArrived.
 bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) const {
   const unsigned most = transport() ? pollsOfHosts : isCrowded ? pollsBeforePause : pollsBeforeSleep;
@@ -55,7 +63,8 @@ bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) co
   if (!isCrowded && !transport())
     return false;
   using Clock = std::chrono::steady_clock;
-  for (const auto end = Clock::now() + longestYields; Clock::now() < end; std::this_thread::yield())
+  const auto end = Clock::now() + longestYields;
+  while (Clock::now() < end && yield())
     if (haveAllArrived(number, next))
       return true;
   return false;

@@ -4,6 +4,8 @@
 // one of its threads.
 #include "host/Executor.h"
 
+#include "host/Transport.h"
+
 #include <algorithm>
 #include <thread>
 
@@ -73,11 +75,19 @@ private:
     const Clock::time_point now = Clock::now();
     if (idleness.sweeps == limits.yield)
       idleness.sleepsFrom = now + longestYields;
-    if (now < idleness.sleepsFrom)
-      return std::this_thread::yield();
+    if (now < idleness.sleepsFrom && yield())
+      return;
     call.diagnose(number, sharing, idleness.patience);
     call.rest(now + idleness.sleep, [&] { return call.stopped() || finished(firstUnfinished); });
     idleness.sleep = std::min(2 * idleness.sleep, longestSleep);
+  }
+
+  /// Returns false if the thread should sleep instead.
+  bool yield() const {
+    if (Transport *const transport = call.site().transport())
+      return transport->yield();
+    std::this_thread::yield();
+    return true;
   }
 
   IdleLimits chooseLimits() const {

@@ -24,6 +24,8 @@ constexpr size_t fullBatch = 16 << 10;               ///< a batch of this size i
 constexpr std::chrono::milliseconds linger{1000};    ///< at the end, for the other processes
 constexpr std::chrono::milliseconds lossGrace{1000}; ///< see findLoss()
 constexpr std::chrono::microseconds longestSleep{1000};
+constexpr std::chrono::milliseconds longestYield{2}; ///< a longer one shows that other programs use the processor
+constexpr std::chrono::milliseconds crowdedTime{100};
 
 uint64_t randomToken() {
   uint64_t token = 0;
@@ -216,13 +218,17 @@ bool Transport::progress() {
 }
 
 /// Requires the lock, like the functions that follow.
-bool Transport::advance() {
-  if (isClosed)
-    return false;
+void Transport::sendAll() {
   for (Mirror *mirror : mirrors)
     if (mirror->lastCall.load(std::memory_order_relaxed) >= oldest)
       exchange(*mirror);
   sendBatches();
+}
+
+bool Transport::advance() {
+  if (isClosed)
+    return false;
+  sendAll();
   const bool hasArrived = wire->progress(*this);
   if (wire->isFlushed())
     flushed = flushing;
@@ -406,6 +412,16 @@ bool Transport::sleepUntil(Clock::time_point deadline) {
   return true;
 }
 
+bool Transport::yield() {
+  const Clock::duration begin = Clock::now().time_since_epoch();
+  if (begin < crowdedUntil.load(std::memory_order_relaxed))
+    return false;
+  std::this_thread::yield();
+  if (const Clock::duration end = Clock::now().time_since_epoch(); end - begin > longestYield)
+    crowdedUntil.store(end + crowdedTime, std::memory_order_relaxed);
+  return true;
+}
+
 /// Requires the lock. Begins a flush if that is necessary.
 bool Transport::isDrained(uint64_t ticket) {
   if (flushed < ticket && wire->isFlushed()) {
@@ -422,7 +438,8 @@ Outcome Transport::drain(std::chrono::milliseconds limit) {
   uint64_t ticket = 0;
   {
     const std::lock_guard lock(mutex);
-    advance(); // sends all messages of the caller's ranks
+    if (!isClosed)
+      sendAll();
     ticket = sends;
     if (isDrained(ticket))
       return violation();
@@ -447,7 +464,8 @@ void Transport::close(bool inOrder) {
   // A process that closes a connection before it has read everything can destroy what it has sent.
   if (inOrder)
     waitUntil(Clock::now() + linger, [&] {
-      return std::all_of(peers.begin(), peers.end(), [](const auto &entry) { return entry.second.isDone(); });
+      return std::all_of(peers.begin(), peers.end(), [](const auto &entry) { return entry.second.isDone(); }) &&
+             isDrained(sends);
     });
   const std::lock_guard lock(mutex);
   isClosed = true;

@@ -204,7 +204,7 @@ TEST(Hosts, NoticeALostConnection) {
             gc3Success);
   {
     const std::lock_guard lock(hosts.network.mutex);
-    hosts.network.cut[1] = "Connection reset by remote peer";
+    hosts.network.cut[0] = hosts.network.cut[1] = "Connection reset by remote peer";
   }
   std::vector<float> send(10), recv(10);
   const core::RankRequest part{1, allReduce(send.data(), recv.data(), 10)};
