@@ -19,8 +19,8 @@ namespace {
 /// How many bytes of messages of calls that are not prepared yet this process keeps.
 constexpr uint64_t mostEarlyBytes = 1ull << 30;
 /// A message of at most this size is copied to a batch. A send is a system call, which costs more than the copy.
-constexpr size_t mostBatchedBytes = 4 << 10;
-constexpr size_t fullBatch = 16 << 10;               ///< a batch of this size is sent at once
+constexpr size_t mostBatchedBytes = 16 << 10;
+constexpr size_t fullBatch = 32 << 10;               ///< a batch of this size is sent at once
 constexpr std::chrono::milliseconds linger{1000};    ///< at the end, for the other processes
 constexpr std::chrono::milliseconds lossGrace{1000}; ///< see findLoss()
 constexpr std::chrono::microseconds longestSleep{1000};

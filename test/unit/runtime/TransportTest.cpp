@@ -90,7 +90,7 @@ protected:
   static constexpr uint64_t call = (uint64_t{77} << 32) | 2;
   static constexpr uint32_t slots = 2;
   static constexpr uint64_t perCall = 5; ///< messages of a connection
-  static constexpr size_t slotBytes = 8 << 10;
+  static constexpr size_t slotBytes = 32 << 10;
 
   TransportTest() {
     memory.reserve(2 * (sizeof(host::Fifo) + slots * slotBytes));
@@ -186,7 +186,7 @@ class WrongMessages : public TransportTest, public testing::WithParamInterface<W
 
 INSTANTIATE_TEST_SUITE_P(Each, WrongMessages,
                          testing::Values(WrongMessage{3, 0, 1}, WrongMessage{6, 0, 1}, WrongMessage{5, 1, 1},
-                                         WrongMessage{5, 0, (8 << 10) + 1}));
+                                         WrongMessage{5, 0, (32 << 10) + 1}));
 TEST_P(WrongMessages, AreRejected) {
   transport.attach(mirror);
   arrive(FrameKind::Message, GetParam().connection, GetParam().number, std::string(GetParam().bytes, 'x'));
@@ -196,7 +196,7 @@ TEST_P(WrongMessages, AreRejected) {
 TEST_F(TransportTest, SendsMessagesAndFreesTheirSlots) {
   transport.attach(mirror);
   enter(1);
-  const std::string one(5000, '1'), two(6000, '2');
+  const std::string one(20000, '1'), two(30000, '2');
   send(one);
   send(two);
   EXPECT_FALSE(out().hasSlot());
@@ -253,7 +253,7 @@ TEST_F(TransportTest, SendsALargeMessageAfterTheSmallOnesBeforeIt) {
   transport.attach(mirror);
   enter(1);
   send("one");
-  send(std::string(5000, '2'));
+  send(std::string(20000, '2'));
   transport.progress();
   EXPECT_EQ(wire.sends, 2u);
   ASSERT_EQ(wire.sent.size(), 2u);
@@ -265,7 +265,7 @@ TEST_F(TransportTest, SendsALargeMessageAfterTheSmallOnesBeforeIt) {
 TEST_F(TransportTest, DoesNotCopyASmallMessageAfterAnIncompleteOne) {
   transport.attach(mirror);
   enter(1);
-  send(std::string(5000, '1'));
+  send(std::string(20000, '1'));
   send("two");
   transport.progress();
   EXPECT_EQ(wire.incomplete.size(), 2u);
