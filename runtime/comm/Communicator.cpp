@@ -264,10 +264,18 @@ void Communicator::failNow(const Outcome &cause) {
   if (!mayFollow(phase, Phase::Failed))
     return;
   error = cause;
+  logError();
   gpu->markFailed(cause);
   if (cause.code == gc3Timeout)
     gpu->stop();
   advance(Phase::Failed);
+}
+
+/// An application that calls NCCL's functions gets a code, and no text.
+void Communicator::logError() const {
+  if (setup->options.fallsBack)
+    core::logOnce("rank " + std::to_string(identity.rank) + " of " + std::to_string(identity.ranks) + ": " +
+                  error.text);
 }
 
 bool Communicator::finalize(bool waits) {

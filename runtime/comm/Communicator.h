@@ -142,6 +142,7 @@ private:
   // Functions whose caller must hold the mutex:
   bool advance(Phase to);
   void failNow(const core::Outcome &cause);
+  void logError() const;
   void abortNow();
   void releaseNow();
   bool checkDeadline(Clock::time_point begun, const WaitLimits &limit, const char *waiting, const char *late);

@@ -92,10 +92,10 @@ void Communicator::checkErrors() {
     if (const std::string difference = awaitComparison(); !difference.empty())
       outcome.text += "; first difference: " + difference;
   std::lock_guard lock(mutex);
-  if (phase == Phase::Failed)
-    error = outcome; // the same error, to which checkKernels() may have added what stopped kernels waited for
-  else
-    failNow(outcome);
+  if (phase != Phase::Failed)
+    return failNow(outcome);
+  error = outcome; // the same error, to which checkKernels() may have added what stopped kernels waited for
+  logError();
 }
 
 /// Returns which ranks have made different choices; empty if no difference is known. The ranks compare their choices
@@ -179,7 +179,8 @@ void Communicator::join() {
   if (!joined.failure.ok())
     return fail(joined.failure);
   if (!joined.refusal.ok()) {
-    core::logOnce("NCCL runs all calls on the communicators: " + joined.refusal.text);
+    if (setup->options.fallsBack)
+      core::logOnce("NCCL runs all calls on the communicators: " + joined.refusal.text);
     return fallBackToNccl(joined.refusal);
   }
   std::lock_guard lock(mutex);

@@ -40,7 +40,7 @@ struct Options {
   core::TuneOptions tune{};     ///< online selection
   std::string secret{};         ///< of all ranks, for connections over TCP; empty: none
   std::string interfaces{};     ///< the network interfaces for the times of online selection; empty: all
-  bool fallsBack = false;       ///< NCCL runs the calls that no program runs
+  bool fallsBack = false;       ///< the application calls NCCL's functions; NCCL runs the calls that no program runs
   core::Outcome problem{};      ///< the first error in the choices, or Success
 
   const Tuning &tuned(kernel::Protocol protocol) const { return tuning[static_cast<size_t>(protocol)]; }

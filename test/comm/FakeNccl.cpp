@@ -64,7 +64,6 @@ FakeNccl::~FakeNccl() {
 std::vector<Comm> FakeNccl::make(int ranks, bool blocking) {
   const Monitor::Lock lock;
   const std::shared_ptr<World> world = makeWorld(ranks);
-  state->cuda.sharesGpus |= ranksPerGpu > 1;
   std::vector<Comm> comms;
   for (int rank = 0; rank < ranks; ++rank)
     comms.push_back(makeMember(world, rank, rank / ranksPerGpu, blocking, By::Application).handle());

@@ -42,6 +42,8 @@ Member &makeMember(const std::shared_ptr<World> &world, int rank, int device, bo
     all.children.insert(member->handle());
   else
     member->number = all.nextNumber++;
+  for (const auto &other : world->members)
+    all.cuda.sharesGpus |= other && other->device == device;
   world->members.at(static_cast<size_t>(rank)) = member;
   all.members[member->handle()] = member;
   return *member;

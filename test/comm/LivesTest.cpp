@@ -191,6 +191,22 @@ TEST_F(CommLives, AReportOfKernelsFollowsTheFirstError) {
   EXPECT_EQ(pair.first.status().error.code, gc3SystemError);
 }
 
+/// An application of the interposer gets NCCL's result codes only.
+TEST_F(CommLives, TheInterposerLogsErrors) {
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 200;
+  options.fallsBack = true;
+  ReadyPair pair(fake, nccl, options);
+  pair.launchFirst();
+  testing::internal::CaptureStderr();
+  pair.first.fail({gc3SystemError, "the error"});
+  const std::string complete = awaitStopReport(pair.first);
+  pair.abortAll();
+  const std::string head = "gc3: rank 0 of 2: ", first = head + "the error\n", last = head + complete + "\n";
+  const std::string stopping = head + "the error; a kernel has not ended in 200 ms and is being stopped\n";
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), first + stopping + last);
+}
+
 TEST_F(CommLives, DrainingWaitsForCallers) {
   ReadyPair pair(fake, nccl);
   EXPECT_EQ(pair.first.enter().text, "");

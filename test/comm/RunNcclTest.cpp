@@ -260,7 +260,8 @@ TEST_F(RunNccl, SaysWhatIsMissing) {
   fake.devices = 1;
   EXPECT_TRUE(
       std::regex_match(runRanks(2, options).problem,
-                       std::regex("--backend nccl needs a GPU for each process, but host .+ has 1 for 2 processes")));
+                       std::regex("--backend nccl needs a GPU for each process, but host .+ has 1 for 2 processes; "
+                                  "NCCL 2.30.3 and later let them share GPUs with NCCL_MULTI_RANK_GPU_ENABLE=1")));
   fake.devices = 2;
   nccl.version = 22706;
   EXPECT_EQ(runRanks(2, options).problem,
@@ -268,6 +269,16 @@ TEST_F(RunNccl, SaysWhatIsMissing) {
   nccl.version = 22809;
   hasNccl = false;
   EXPECT_EQ(runRanks(2, options).problem, "--backend nccl needs NCCL: no NCCL found");
+}
+
+TEST_F(RunNccl, SharesGpusIfNcclDoes) {
+  const BundlePath bundle({ringAllReduce(2, true)});
+  fake.devices = 1;
+  setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
+  const test::Result result = runRanks(2, onNccl(bundle));
+  unsetenv("NCCL_MULTI_RANK_GPU_ENABLE");
+  EXPECT_EQ(result.problem, "");
+  EXPECT_EQ(result.summary.wrong, 0u) << result.table;
 }
 
 TEST_F(RunNccl, NamesTheRankOfAnError) {

@@ -5,6 +5,7 @@
 #include "ncclapi/Installed.h"
 #include "ncclapi/Nccl.h"
 
+#include <cstdlib>
 #include <thread>
 
 namespace gc3::run {
@@ -15,16 +16,25 @@ using ncclapi::Result;
 
 namespace {
 
-/// Makes GPU `number` of this host the current one.
-std::string chooseGpu(const cuda::Cuda &cuda, int number, uint32_t processes) {
+/// Returns true if the user lets ranks share a GPU, which NCCL does from 2.30.3 on.
+bool mayShareGpus() {
+  const char *value = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
+  return value && std::atoi(value) != 0;
+}
+
+/// Makes GPU `gpu` of this host the current one. If processes share GPUs, first replaces `gpu` by the one that serves
+/// process `gpu` of the host.
+std::string chooseGpu(const cuda::Cuda &cuda, int &gpu, uint32_t processes) {
   int gpus = 0;
   core::Outcome outcome = outcomeOf(cuda, cuda.deviceCount(&gpus), "counting GPUs");
   if (!outcome.ok())
     return "--backend nccl needs an NVIDIA GPU: " + outcome.text;
-  if (static_cast<uint32_t>(gpus) < processes)
+  if (static_cast<uint32_t>(gpus) < processes && !(mayShareGpus() && gpus > 0))
     return "--backend nccl needs a GPU for each process, but host " + job::identifyThisProcess().hostName + " has " +
-           std::to_string(gpus) + " for " + std::to_string(processes) + " processes";
-  return outcomeOf(cuda, cuda.setDevice(number), "choosing GPU " + std::to_string(number)).text;
+           std::to_string(gpus) + " for " + std::to_string(processes) +
+           " processes; NCCL 2.30.3 and later let them share GPUs with NCCL_MULTI_RANK_GPU_ENABLE=1";
+  gpu %= gpus;
+  return outcomeOf(cuda, cuda.setDevice(gpu), "choosing GPU " + std::to_string(gpu)).text;
 }
 
 } // namespace

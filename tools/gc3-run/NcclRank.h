@@ -18,8 +18,9 @@ public:
   NcclRank &operator=(const NcclRank &) = delete;
 
   /// Finds the installed NCCL. Makes the GPU of this process the current one: among the processes of a host, process n
-  /// has GPU n. One process is an error, because gc3 does not run programs on one rank. Like the next functions,
-  /// returns an error message or an empty string.
+  /// has GPU n. If NCCL lets ranks share a GPU, it has GPU n modulo the number of GPUs. One process is an error,
+  /// because gc3 does not run programs on one rank. Like the next functions, returns an error message or an empty
+  /// string.
   std::string prepare(const Job &job);
   /// Joins the ranks of all processes, which all call it. Process n is rank n.
   std::string join(Job &job);
