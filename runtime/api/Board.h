@@ -2,8 +2,8 @@
 // Where the ranks of a host communicator announce their calls to each other. The memory is zeroed and has no pointers
 // to objects, so processes can share it.
 //
-// Each rank has its own cache lines, which only its own thread writes. Announcements of ranks of other hosts are in the
-// process's own memory. They are copies, which the thread writes that receives them.
+// Each rank has its own cache lines, which only its own thread writes. Announcements of ranks of other hosts are
+// copies, which the process writes that receives them first.
 #pragma once
 
 #include "api/OnlineCalls.h"
@@ -11,14 +11,11 @@
 #include "host/BufferArena.h"
 #include "host/Memory.h"
 #include "host/Parking.h"
-#include "host/Site.h"
 #include "host/Staging.h"
 
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <memory>
-#include <vector>
 
 namespace gc3::api {
 
@@ -50,14 +47,9 @@ class Board {
 public:
   static size_t bytes(uint32_t ranks) { return sizeof(Head) + ranks * sizeof(Place); }
   /// `memory` has bytes() zeros, or a board that another process uses. It is aligned to host::linePair.
-  Board(std::byte *memory, const host::Site &site)
-      : head(*reinterpret_cast<Head *>(memory)), copies(new Place[site.ranks() - site.ranksOnHost()]()),
-        ranks(site.ranks()) {
-    Place *const shared = reinterpret_cast<Place *>(memory + sizeof(Head));
-    Place *nextCopy = copies.get();
-    for (uint32_t r = 0; r < ranks; ++r)
-      places.push_back(site.isOnHost(r) ? shared + r : nextCopy++);
-  }
+  Board(std::byte *memory, uint32_t rankCount)
+      : head(*reinterpret_cast<Head *>(memory)), places(reinterpret_cast<Place *>(memory + sizeof(Head))),
+        ranks(rankCount) {}
 
   std::atomic<TimeoutState> &timeoutState() { return head.timeoutState; }
   /// True after a rank has returned from a call with an error that other ranks do not have. Its buffers may have
@@ -68,12 +60,12 @@ public:
 
   /// Indexed by the parity of the call's number. A rank announces call n + 2 only after it has seen all ranks in call
   /// n + 1. By then, all ranks have read its announcement of call n.
-  Announcement &announcement(uint32_t rank, uint64_t number) { return places[rank]->announcements[number % 2]; }
+  Announcement &announcement(uint32_t rank, uint64_t number) { return places[rank].announcements[number % 2]; }
   const Announcement &announcement(uint32_t rank, uint64_t number) const {
-    return places[rank]->announcements[number % 2];
+    return places[rank].announcements[number % 2];
   }
   /// True while a thread is in a call of the rank.
-  std::atomic<bool> &busy(uint32_t rank) { return places[rank]->busy; }
+  std::atomic<bool> &busy(uint32_t rank) { return places[rank].busy; }
 
   /// Returns whether a rank has arrived in call `number`.
   bool hasArrived(uint32_t rank, uint64_t number) const {
@@ -87,6 +79,9 @@ public:
     return next == ranks;
   }
 
+  /// True while a process writes the announcement of a rank of another host.
+  std::atomic<bool> &isCopying(uint32_t rank) { return places[rank].isCopying; }
+
 private:
   // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what threads wait for has its own lines
   struct alignas(host::linePair) Head {
@@ -97,11 +92,11 @@ private:
   struct alignas(host::linePair) Place {
     std::array<Announcement, 2> announcements;
     alignas(host::linePair) std::atomic<bool> busy;
+    std::atomic<bool> isCopying;
   };
 
   Head &head;
-  const std::unique_ptr<Place[]> copies; ///< of ranks of other hosts
-  std::vector<Place *> places;           ///< by rank
+  Place *const places; ///< by rank
   const uint32_t ranks;
 };
 

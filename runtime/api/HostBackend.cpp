@@ -36,7 +36,7 @@ HostBackend::HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, host:
                          std::shared_ptr<host::Neighbours> keeper, host::SiteMemory memory,
                          const HostBackendOptions &chosen)
     : file(std::move(bundle)), options(chosen), others(std::move(keeper)), site(std::move(ranks)),
-      boardMemory(std::move(memory)), board(boardMemory.data(), site), states(new RankState[site.ranks()]),
+      boardMemory(std::move(memory)), board(boardMemory.data(), site.ranks()), states(new RankState[site.ranks()]),
       rest(static_cast<uint32_t>(site.ownRanks().size())), views(site.ranks()), table(*file, site, chosen.call) {
   if (!site.isWhole())
     site.watchEnd(board.hasEnded());
@@ -121,11 +121,23 @@ void HostBackend::announce(const RankRequest &part) {
   announcement.number.store(number, std::memory_order_release);
 }
 
-/// Stores the announcement of a rank of another host. The thread that receives it wakes the others.
+/// Stores the announcement of a rank of another host, unless another process of this host stores it or has done so. The
+/// thread that stores it wakes the others.
 bool HostBackend::receive(uint32_t rank, uint64_t number, std::span<const std::byte> data) {
+  std::atomic<bool> &isCopying = board.isCopying(rank);
+  if (isCopying.exchange(true, std::memory_order_acquire))
+    return true;
+  const bool isValid = store(rank, number, data);
+  isCopying.store(false, std::memory_order_release);
+  return isValid;
+}
+
+bool HostBackend::store(uint32_t rank, uint64_t number, std::span<const std::byte> data) {
   Announcement &announcement = board.announcement(rank, number);
   const uint64_t last = std::max(announcement.number.load(std::memory_order_relaxed),
                                  board.announcement(rank, number + 1).number.load(std::memory_order_relaxed));
+  if (number == last || number + 1 == last)
+    return true; // another process has stored it, and the ranks may have begun the next call since
   if (number != last + 1 || !readAnnouncement(data, announcement))
     return false;
   announcement.number.store(number, std::memory_order_release);
@@ -247,7 +259,7 @@ private:
 };
 
 Outcome HostBackend::run(const Arrival &arrival) {
-  if (Outcome outcome = await(arrival.number, arrival.parts.size()); !outcome.ok())
+  if (Outcome outcome = await(arrival); !outcome.ok())
     return outcome;
   std::optional<Entered> entered = findAgreed(arrival);
   RankState &first = states[arrival.parts[0].rank];

@@ -106,12 +106,15 @@ private:
   host::PreparedCall *decide(RankState &state, const core::Request &request);
   void dropRetired(RecentCalls &recent) const;
   bool receive(uint32_t rank, uint64_t number, std::span<const std::byte> data) override;
+  bool store(uint32_t rank, uint64_t number, std::span<const std::byte> data);
   bool haveAllArrived(uint64_t number, uint32_t &next) const;
   template <typename Over>
   void sleepUntil(host::Parking::Clock::time_point deadline, Over over);
   core::Outcome drain();
+  bool yield() const;
   bool pollForAll(uint64_t number, uint32_t &next, bool isCrowded) const;
-  core::Outcome await(uint64_t number, size_t own);
+  core::Outcome await(const Arrival &arrival);
+  void announceToRest(const Arrival &arrival);
   core::Outcome timeOut(uint64_t number, bool due);
   core::Outcome endByTimeout(uint64_t number);
   bool decideTimeout(uint64_t number);

@@ -93,6 +93,33 @@ std::vector<uint32_t> processesElsewhere(std::span<const Identity> identities, c
   return processes;
 }
 
+/// Returns the lowest ranks of the processes of a host, ascending.
+std::vector<uint32_t> processesOnHost(std::span<const Identity> identities, const Identity &ofHost) {
+  std::vector<uint32_t> lowest;
+  for (uint32_t r = 0; r < identities.size(); ++r) {
+    const auto isSame = [&](uint32_t other) { return isInThisProcess(identities[other], identities[r]); };
+    if (job::shareHost(identities[r], ofHost) && std::none_of(lowest.begin(), lowest.end(), isSame))
+      lowest.push_back(r);
+  }
+  return lowest;
+}
+
+/// Returns a process of each other host: if possible, the one that has the same place on its host as the process of
+/// `rank` has. Programs often send messages between such processes, so announcements travel with them.
+std::vector<uint32_t> listeners(std::span<const Identity> identities, uint32_t rank) {
+  const std::vector<uint32_t> here = processesOnHost(identities, identities[rank]);
+  const auto own = std::find_if(here.begin(), here.end(), [&](uint32_t process) {
+    return isInThisProcess(identities[process], identities[rank]);
+  });
+  std::vector<uint32_t> chosen;
+  for (uint32_t r = 0; r < identities.size(); ++r)
+    if (r == lowestOnHost(identities, identities[r]) && !job::shareHost(identities[r], identities[rank])) {
+      const std::vector<uint32_t> there = processesOnHost(identities, identities[r]);
+      chosen.push_back(there[static_cast<size_t>(own - here.begin()) % there.size()]);
+    }
+  return chosen;
+}
+
 /// What all ranks have found out.
 struct Findings {
   FilePlace file;
@@ -179,10 +206,11 @@ Result<std::unique_ptr<host::Transport>> openTransport(const Assembly &own, std:
                                             std::to_string(*other) + " (" + job::describe(identities[*other]) +
                                             ") are on different hosts, which need UCX: " + wire.outcome().text};
   }
+  host::Transport::Reach reach{std::move(processes), listeners(identities, own.rank())};
   const auto describe = [all = std::vector<Identity>(identities.begin(), identities.end())](uint32_t rank) {
     return job::describe(all[rank]);
   };
-  return std::make_unique<host::Transport>(std::move(*wire), std::move(processes), ownRanks, describe);
+  return std::make_unique<host::Transport>(std::move(*wire), std::move(reach), ownRanks, describe);
 }
 
 /// Makes the backend of this process's ranks.

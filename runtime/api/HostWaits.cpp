@@ -2,12 +2,15 @@
 // How ranks of a host communicator wait for each other, and how their calls end by a timeout or a failure.
 #include "api/HostBackend.h"
 
+#include "api/RemoteAnnouncement.h"
+
 #include <chrono>
 #include <thread>
 
 namespace gc3::api {
 
 using core::Outcome;
+using core::RankRequest;
 
 namespace {
 /// A rank that waits for its peers first polls without pauses, because the peers usually arrive before a pause would
@@ -15,11 +18,12 @@ namespace {
 /// sleep is longer than the previous one.
 constexpr unsigned pollsBeforePause = 100;
 constexpr unsigned pollsBeforeSleep = 4000;
-constexpr unsigned pollsOfHosts = 100; ///< each of these is a system call
+constexpr unsigned pollsOfHosts = 2; ///< each of these is a system call, so it is no slower to yield in addition
 constexpr std::chrono::milliseconds longestYields{1};
 constexpr std::chrono::microseconds shortestSleep{50};
 constexpr std::chrono::microseconds longestSleep{10000};
 constexpr std::chrono::microseconds longestSleepForHosts{500};
+constexpr std::chrono::milliseconds untilAnnouncedToRest{20};
 
 } // namespace
 
@@ -39,6 +43,14 @@ void HostBackend::sleepUntil(host::Parking::Clock::time_point deadline, Over ove
     board.waiting().sleepUntil(deadline, over);
 }
 
+/// Lets other threads run. Returns false if the thread should sleep instead.
+bool HostBackend::yield() const {
+  if (transport())
+    return transport()->yield();
+  std::this_thread::yield();
+  return true;
+}
+
 /// Polls for a short time. Returns whether all ranks have arrived, like Board::haveAllArrived.
 bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) const {
   const unsigned most = transport() ? pollsOfHosts : isCrowded ? pollsBeforePause : pollsBeforeSleep;
@@ -48,21 +60,32 @@ bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) co
     if (polls > pollsBeforePause)
       host::pauseSpin();
   }
-  if (!isCrowded || transport())
+  if (!isCrowded && !transport())
     return false;
   using Clock = std::chrono::steady_clock;
-  for (const auto end = Clock::now() + longestYields; Clock::now() < end; std::this_thread::yield())
+  const auto end = Clock::now() + longestYields;
+  while (Clock::now() < end && yield())
     if (haveAllArrived(number, next))
       return true;
   return false;
 }
 
-/// Waits until all ranks have arrived in call `number`. `own` is the number of ranks that this thread runs. Returns an
-/// error if the call has timed out.
-Outcome HostBackend::await(uint64_t number, size_t own) {
+/// Sends announcements to the processes of other hosts that get them from another process of their host otherwise. That
+/// process may be in no call, and the others report which ranks are missing.
+void HostBackend::announceToRest(const Arrival &arrival) {
+  if (!transport())
+    return;
+  for (const RankRequest &part : arrival.parts)
+    transport()->announceToRest(part.rank, arrival.number,
+                                writeAnnouncement(board.announcement(part.rank, arrival.number)));
+}
+
+/// Waits until all ranks have arrived in a call. Returns an error if the call has timed out.
+Outcome HostBackend::await(const Arrival &arrival) {
   using Clock = std::chrono::steady_clock;
+  const uint64_t number = arrival.number;
   uint32_t next = 0;
-  if (pollForAll(number, next, host::crowded(site.ranksOnHost(), own)))
+  if (pollForAll(number, next, host::crowded(site.ranksOnHost(), arrival.parts.size())))
     return {};
   const auto timeout = std::chrono::milliseconds(options.timeoutMs);
   auto deadline = Clock::now() + timeout;
@@ -70,7 +93,12 @@ Outcome HostBackend::await(uint64_t number, size_t own) {
     return board.haveAllArrived(number, next) ||
            board.timeoutState().load(std::memory_order_acquire) != TimeoutState::None;
   };
+  auto repeatAt = Clock::now() + untilAnnouncedToRest;
   for (auto sleep = shortestSleep;; sleep = std::min(2 * sleep, longestSleep)) {
+    if (Clock::now() >= repeatAt) {
+      announceToRest(arrival);
+      repeatAt = Clock::time_point::max();
+    }
     sleepUntil(std::min(deadline, Clock::now() + sleep), over);
     if (haveAllArrived(number, next))
       return {};

@@ -4,6 +4,8 @@
 // one of its threads.
 #include "host/Executor.h"
 
+#include "host/Transport.h"
+
 #include <algorithm>
 #include <thread>
 
@@ -20,8 +22,8 @@ struct IdleLimits {
   uint32_t pause, sweepOthers, yield;
 };
 constexpr IdleLimits enoughProcessors{100, 1000, 2000}, fewProcessors{0, 4, 8};
-/// A sweep also looks for messages of other hosts then, which is a system call.
-constexpr IdleLimits severalHosts{0, 50, 100};
+/// A sweep also looks for messages of other hosts then, which is a system call. So it is hardly slower to yield, too.
+constexpr IdleLimits severalHosts{0, 8, 2};
 /// After yielding for this time, a worker checks for a deadlock and sleeps between sweeps, until it makes progress. The
 /// limit is a time, because one yield can take milliseconds if other programs use the processors. Each sleep takes
 /// twice as long as the one before, up to `longestSleep`.
@@ -73,11 +75,19 @@ private:
     const Clock::time_point now = Clock::now();
     if (idleness.sweeps == limits.yield)
       idleness.sleepsFrom = now + longestYields;
-    if (now < idleness.sleepsFrom && !call.site().transport())
-      return std::this_thread::yield();
+    if (now < idleness.sleepsFrom && yield())
+      return;
     call.diagnose(number, sharing, idleness.patience);
     call.rest(now + idleness.sleep, [&] { return call.stopped() || finished(firstUnfinished); });
     idleness.sleep = std::min(2 * idleness.sleep, longestSleep);
+  }
+
+  /// Returns false if the thread should sleep instead.
+  bool yield() const {
+    if (Transport *const transport = call.site().transport())
+      return transport->yield();
+    std::this_thread::yield();
+    return true;
   }
 
   IdleLimits chooseLimits() const {

@@ -99,13 +99,15 @@ void PreparedCall::connectHosts() {
   auto made = std::make_unique<Mirror>();
   made->call = ownId;
   for (uint32_t c = 0; c < program.connections().size(); ++c) {
-    const uint32_t sender = run->threadBlocks()[program.connections()[c].sender].rank;
+    const ThreadBlockState &sending = run->threadBlocks()[program.connections()[c].sender];
+    const uint64_t perCall = sending.sends * layout.tiles;
+    const uint32_t sender = sending.rank;
     const uint32_t receiver = run->threadBlocks()[program.connections()[c].receiver].rank;
     if (home.owns(sender) && !home.isOnHost(receiver))
       made->outgoing.push_back(
-          {&run->fifo(c), c, transport.processOf(receiver), std::vector<uint64_t>(layout.fifoSlots)});
+          {&run->fifo(c), c, transport.processOf(receiver), perCall, std::vector<uint64_t>(layout.fifoSlots)});
     if (home.owns(receiver) && !home.isOnHost(sender))
-      made->incoming.push_back({&run->fifo(c), c, transport.processOf(sender)});
+      made->incoming.push_back({&run->fifo(c), c, transport.processOf(sender), perCall});
   }
   for (OutgoingMirror &end : made->outgoing)
     run->noteSizes(end.connection, end.bytes.data());
@@ -197,6 +199,9 @@ void PreparedCall::enter(uint32_t rank, uint64_t number, const Request &request,
 void PreparedCall::open(uint32_t rank, Sharing sharing) {
   RankPart &part = parts[rank];
   part.open = true;
+  ++part.calls;
+  if (mirror)
+    mirror->begun.store(part.calls, std::memory_order_relaxed);
   if (!worthSharing)
     run->expectMessages(rank);
   if (padded) {

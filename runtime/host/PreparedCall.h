@@ -139,6 +139,7 @@ public:
 private:
   struct alignas(linePair) RankPart {
     uint64_t number = 0; ///< the last call entered; only the holder accesses the fields, except `finished`
+    uint64_t calls = 0;  ///< that all ranks are known to have entered
     bool open = false;   ///< the copies before the run have been made
     core::Placement placement = core::Placement::Apart;
     core::Request request;

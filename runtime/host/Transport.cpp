@@ -18,9 +18,14 @@ namespace {
 
 /// How many bytes of messages of calls that are not prepared yet this process keeps.
 constexpr uint64_t mostEarlyBytes = 1ull << 30;
+/// A message of at most this size is copied to a batch. A send is a system call, which costs more than the copy.
+constexpr size_t mostBatchedBytes = 16 << 10;
+constexpr size_t fullBatch = 32 << 10;               ///< a batch of this size is sent at once
 constexpr std::chrono::milliseconds linger{1000};    ///< at the end, for the other processes
 constexpr std::chrono::milliseconds lossGrace{1000}; ///< see findLoss()
 constexpr std::chrono::microseconds longestSleep{1000};
+constexpr std::chrono::milliseconds longestYield{2}; ///< a longer one shows that other programs use the processor
+constexpr std::chrono::milliseconds crowdedTime{100};
 
 uint64_t randomToken() {
   uint64_t token = 0;
@@ -43,11 +48,11 @@ End *findEnd(std::vector<End> &ends, uint32_t connection) {
 
 } // namespace
 
-Transport::Transport(std::unique_ptr<Wire> ownWire, std::vector<uint32_t> ofRanks, std::span<const uint32_t> ownRanks,
+Transport::Transport(std::unique_ptr<Wire> ownWire, Reach reached, std::span<const uint32_t> ownRanks,
                      std::function<std::string(uint32_t)> describeRank)
-    : wire(std::move(ownWire)), processes(std::move(ofRanks)), self(ownRanks[0]), token(randomToken()),
+    : wire(std::move(ownWire)), reach(std::move(reached)), self(ownRanks[0]), token(randomToken()),
       describe(std::move(describeRank)) {
-  for (const uint32_t process : processes)
+  for (const uint32_t process : reach.processes)
     if (process != none)
       peers[process];
   for (const uint32_t rank : ownRanks)
@@ -71,6 +76,35 @@ WireHeader Transport::headerTo(uint32_t process, Kind kind, uint32_t place) cons
   header.kind = kind, header.token = peers.at(process).token;
   header.process = self, header.place = place;
   return header;
+}
+
+/// Sends a header and a copy of its data with the next batch. Requires the lock, like the functions that follow.
+void Transport::post(uint32_t process, WireHeader header, Wire::Bytes data) {
+  Peer &peer = peers.at(process);
+  header.bytes = data.size();
+  if (peer.batched++ == 0)
+    peer.first = header;
+  const HeaderImage image = writeHeader(header);
+  const auto *const begin = reinterpret_cast<const std::byte *>(&image);
+  peer.batch.insert(peer.batch.end(), begin, begin + sizeof image);
+  peer.batch.insert(peer.batch.end(), data.begin(), data.end());
+  ++sends;
+  if (peer.batch.size() >= fullBatch)
+    sendBatch(process, peer);
+}
+
+void Transport::sendBatch(uint32_t process, Peer &peer) {
+  if (peer.batched == 1)
+    wire->send(process, peer.first, std::span(peer.batch).subspan(sizeof(HeaderImage)));
+  else if (peer.batched != 0)
+    wire->send(process, headerTo(process, Kind::Batch), peer.batch);
+  peer.batched = 0;
+  peer.batch.clear();
+}
+
+void Transport::sendBatches() {
+  for (auto &[process, peer] : peers)
+    sendBatch(process, peer);
 }
 
 /// Works until over() returns true, with the lock, or until the deadline. Returns the last value of over().
@@ -104,8 +138,7 @@ Outcome Transport::connect(std::span<const std::vector<uint8_t>> addresses, std:
           !outcome.ok())
         return {outcome.code, "there is no connection to rank " + std::to_string(process) + " (" + describe(process) +
                                   "): " + outcome.text};
-      wire->send(process, headerTo(process, Kind::Hello), {});
-      ++sends;
+      post(process, headerTo(process, Kind::Hello), {});
     }
   }
   Outcome outcome;
@@ -134,12 +167,22 @@ void Transport::announce(uint32_t rank, uint64_t number, Wire::Bytes data) {
   announced[rank] = oldest = number;
   for (const auto &[each, last] : announced)
     oldest = std::min(oldest, last);
-  for (const auto &[process, peer] : peers) {
-    WireHeader header = headerTo(process, Kind::Announcement, rank);
-    header.number = number;
-    wire->send(process, header, data);
-  }
-  sends += peers.size();
+  for (const uint32_t process : reach.listeners)
+    postAnnouncement(process, rank, number, data);
+}
+
+void Transport::announceToRest(uint32_t rank, uint64_t number, Wire::Bytes data) {
+  const std::lock_guard lock(mutex);
+  for (const auto &[process, peer] : peers)
+    if (std::ranges::find(reach.listeners, process) == reach.listeners.end())
+      postAnnouncement(process, rank, number, data);
+}
+
+/// Requires the lock.
+void Transport::postAnnouncement(uint32_t process, uint32_t rank, uint64_t number, Wire::Bytes data) {
+  WireHeader header = headerTo(process, Kind::Announcement, rank);
+  header.number = number;
+  post(process, header, data);
 }
 
 void Transport::attach(Mirror &mirror) {
@@ -175,13 +218,18 @@ bool Transport::progress() {
 }
 
 /// Requires the lock, like the functions that follow.
-bool Transport::advance() {
-  if (isClosed)
-    return false;
-  const bool hasArrived = wire->progress(*this);
+void Transport::sendAll() {
   for (Mirror *mirror : mirrors)
     if (mirror->lastCall.load(std::memory_order_relaxed) >= oldest)
       exchange(*mirror);
+  sendBatches();
+}
+
+bool Transport::advance() {
+  if (isClosed)
+    return false;
+  sendAll();
+  const bool hasArrived = wire->progress(*this);
   if (wire->isFlushed())
     flushed = flushing;
   return hasArrived;
@@ -196,27 +244,40 @@ void Transport::exchange(Mirror &mirror) {
 
 void Transport::sendMessages(Mirror &mirror, OutgoingMirror &end) {
   const uint64_t sent = end.fifo->sent.load(std::memory_order_acquire);
-  for (; end.posted != sent; ++end.posted, ++sends) {
+  for (; end.posted != sent; ++end.posted) {
     const Wire::Bytes data(end.fifo->slotOf(end.posted), end.bytes[end.posted % end.fifo->slots]);
     WireHeader header = headerTo(end.process, Kind::Message, end.connection);
     header.call = mirror.call, header.number = end.posted;
     header.callNumber = mirror.lastCall.load(std::memory_order_relaxed);
+    if (data.size() <= mostBatchedBytes && end.completed == end.posted) {
+      post(end.process, header, data);
+      ++end.completed;
+      continue;
+    }
+    sendBatch(end.process, peers.at(end.process)); // keeps the order
     wire->sendInPlace(end.process, header, data, end.completed);
+    ++sends;
   }
-  const uint64_t free = std::min(end.credited, end.completed);
+  const uint64_t begun = mirror.begun.load(std::memory_order_relaxed);
+  const uint64_t ofEarlierCalls = begun == 0 ? 0 : (begun - 1) * end.perCall;
+  const uint64_t free = std::min(std::max(end.credited, ofEarlierCalls), end.completed);
   if (free != end.fifo->received.load(std::memory_order_relaxed))
     end.fifo->received.store(free, std::memory_order_release);
 }
 
+/// Sends credits if the sender may need them in this call: it has messages for which it may have no slot otherwise.
 void Transport::sendCredits(Mirror &mirror, IncomingMirror &end) {
   const uint64_t received = end.fifo->received.load(std::memory_order_acquire);
   if (received == end.credited)
     return;
+  const uint64_t earlierCalls = (received - 1) / end.perCall * end.perCall; // messages of calls before this one
+  const uint64_t known = std::max(end.credited, earlierCalls);
+  if (received == known || known + end.fifo->slots >= earlierCalls + end.perCall)
+    return;
   end.credited = received;
   WireHeader header = headerTo(end.process, Kind::Credit, end.connection);
   header.call = mirror.call, header.number = received;
-  wire->send(end.process, header, {});
-  ++sends;
+  post(end.process, header, {});
 }
 
 void Transport::receive(Wire::Bytes bytes, Wire::Bytes data) {
@@ -225,7 +286,21 @@ void Transport::receive(Wire::Bytes bytes, Wire::Bytes data) {
     return; // from a stranger
   if (!peers.contains(header->process))
     return reject(header->process, "it is on this host, and sends over the network");
-  dispatch(*header, data);
+  if (header->kind == Kind::Batch)
+    openBatch(*header, data);
+  else
+    dispatch(*header, data);
+}
+
+void Transport::openBatch(const WireHeader &batch, Wire::Bytes frames) {
+  while (!frames.empty()) {
+    const std::optional<WireHeader> header = readHeader(frames.first(std::min(frames.size(), sizeof(HeaderImage))));
+    if (!header || header->kind == Kind::Batch || header->process != batch.process ||
+        header->bytes > frames.size() - sizeof(HeaderImage))
+      return reject(batch.process, "it sends a wrong batch");
+    dispatch(*header, frames.subspan(sizeof(HeaderImage), header->bytes));
+    frames = frames.subspan(sizeof(HeaderImage) + header->bytes);
+  }
 }
 
 void Transport::dispatch(const WireHeader &header, Wire::Bytes data) {
@@ -236,12 +311,13 @@ void Transport::dispatch(const WireHeader &header, Wire::Bytes data) {
   case Kind::Hello: peer.hasGreeted = true; break;
   case Kind::Bye: peer.hasLeft = true; break;
   case Kind::Announcement:
-    if (header.place >= processes.size() || processes[header.place] != header.process || !announcements ||
+    if (header.place >= reach.processes.size() || reach.processes[header.place] != header.process || !announcements ||
         !announcements->receive(header.place, header.number, data))
       reject(header.process, "it sends a wrong announcement");
     break;
   case Kind::Message: receiveMessage(header, data); break;
   case Kind::Credit: receiveCredit(header); break;
+  case Kind::Batch: break; // see receive()
   }
 }
 
@@ -287,7 +363,7 @@ void Transport::reject(uint32_t process, const std::string &what) {
   if (hasViolation.load(std::memory_order_relaxed))
     return;
   violationText = "rank " + std::to_string(process) +
-                  (process < processes.size() ? " (" + describe(process) + ")" : "") +
+                  (process < reach.processes.size() ? " (" + describe(process) + ")" : "") +
                   " does not follow gc3's protocol between hosts: " + what;
   hasViolation.store(true, std::memory_order_release);
 }
@@ -336,9 +412,20 @@ bool Transport::sleepUntil(Clock::time_point deadline) {
   return true;
 }
 
+bool Transport::yield() {
+  const Clock::duration begin = Clock::now().time_since_epoch();
+  if (begin < crowdedUntil.load(std::memory_order_relaxed))
+    return false;
+  std::this_thread::yield();
+  if (const Clock::duration end = Clock::now().time_since_epoch(); end - begin > longestYield)
+    crowdedUntil.store(end + crowdedTime, std::memory_order_relaxed);
+  return true;
+}
+
 /// Requires the lock. Begins a flush if that is necessary.
 bool Transport::isDrained(uint64_t ticket) {
   if (flushed < ticket && wire->isFlushed()) {
+    sendBatches();
     flushing = sends;
     wire->beginFlush();
     if (wire->isFlushed())
@@ -351,7 +438,8 @@ Outcome Transport::drain(std::chrono::milliseconds limit) {
   uint64_t ticket = 0;
   {
     const std::lock_guard lock(mutex);
-    advance(); // sends all messages of the caller's ranks
+    if (!isClosed)
+      sendAll();
     ticket = sends;
     if (isDrained(ticket))
       return violation();
@@ -370,12 +458,14 @@ void Transport::close(bool inOrder) {
     if (inOrder)
       for (const auto &[process, peer] : peers)
         if (peer.hasGreeted)
-          wire->send(process, headerTo(process, Kind::Bye), {});
+          post(process, headerTo(process, Kind::Bye), {});
+    sendBatches();
   }
   // A process that closes a connection before it has read everything can destroy what it has sent.
   if (inOrder)
     waitUntil(Clock::now() + linger, [&] {
-      return std::all_of(peers.begin(), peers.end(), [](const auto &entry) { return entry.second.isDone(); });
+      return std::all_of(peers.begin(), peers.end(), [](const auto &entry) { return entry.second.isDone(); }) &&
+             isDrained(sends);
     });
   const std::lock_guard lock(mutex);
   isClosed = true;

@@ -37,17 +37,22 @@ public:
     virtual bool receive(uint32_t rank, uint64_t number, std::span<const std::byte> data) = 0;
   };
 
-  /// `processes` has for each rank of another host the lowest rank of its process, and `none` for the other ranks.
+  /// The processes that this one reaches.
+  struct Reach {
+    std::vector<uint32_t> processes; ///< by rank of another host: the lowest rank of its process; `none`: other ranks
+    std::vector<uint32_t> listeners; ///< processes that get the announcements: one of each other host
+  };
+
   /// `ownRanks` are those of this process, ascending. `describe` returns a text such as "process 4711 on host a" for a
   /// rank.
-  Transport(std::unique_ptr<Wire> wire, std::vector<uint32_t> processes, std::span<const uint32_t> ownRanks,
+  Transport(std::unique_ptr<Wire> wire, Reach reach, std::span<const uint32_t> ownRanks,
             std::function<std::string(uint32_t rank)> describe);
   ~Transport() override;
 
   /// Returns the lowest rank of this process.
   uint32_t lowestRank() const { return self; }
   /// Returns the lowest rank of the process of a rank of another host; `none` for ranks of this host.
-  uint32_t processOf(uint32_t rank) const { return processes[rank]; }
+  uint32_t processOf(uint32_t rank) const { return reach.processes[rank]; }
 
   /// Returns what connect() of other processes needs. Only ranks of the communicator may see it.
   std::vector<uint8_t> address() const;
@@ -58,9 +63,11 @@ public:
 
   /// Sets the receiver of announcements, before connect() or the first call. It must live until close().
   void setAnnouncements(Announcements &receiver) { announcements = &receiver; }
-  /// Sends the announcement of a rank of this process to all processes of other hosts. The rank has entered the call.
-  /// The processes of this host must not see its announcement before.
+  /// Sends the announcement of a rank of this process to all other hosts, where one process shows it to the others. The
+  /// rank has entered the call. The processes of this host must not see its announcement before.
   void announce(uint32_t rank, uint64_t number, Wire::Bytes data);
+  /// Sends the last announcement of a rank to the processes to which announce() has not sent it.
+  void announceToRest(uint32_t rank, uint64_t number, Wire::Bytes data);
 
   /// Begins to carry messages of a prepared call. `mirror` must live until detach() or close().
   void attach(Mirror &mirror);
@@ -72,6 +79,10 @@ public:
   /// Sleeps until something may have arrived, or until the deadline. Returns false at once if another thread sleeps
   /// here.
   bool sleepUntil(Clock::time_point deadline);
+  /// Lets other threads run for a short time. Returns false without effect if the caller should sleep instead, because
+  /// other programs use the processors: then a thread that yields waits for its turn, but one that sleeps continues
+  /// soon after it is woken.
+  bool yield();
   /// Waits until everything that the calling thread's ranks have sent arrives without further calls of this object.
   /// gc3Timeout: after `limit`, another process still does not receive it. gc3RemoteError: see violation().
   core::Outcome drain(std::chrono::milliseconds limit);
@@ -92,7 +103,10 @@ private:
     uint64_t token = 0;
     bool hasGreeted = false, hasLeft = false;
     std::optional<std::string> lossReason;
-    Clock::time_point lostAt; ///< only with a reason
+    Clock::time_point lostAt;     ///< only with a reason
+    std::vector<std::byte> batch; ///< headers and data that the wire does not have yet
+    WireHeader first;             ///< the first header of the batch
+    uint32_t batched = 0;         ///< number of its headers
     bool isDone() const { return hasLeft || lossReason; }
   };
   /// A message of a call that this process has not prepared yet.
@@ -102,6 +116,11 @@ private:
   };
 
   WireHeader headerTo(uint32_t process, WireHeader::Kind kind, uint32_t place = 0) const;
+  void postAnnouncement(uint32_t process, uint32_t rank, uint64_t number, Wire::Bytes data);
+  void post(uint32_t process, WireHeader header, Wire::Bytes data);
+  void sendBatch(uint32_t process, Peer &peer);
+  void sendBatches();
+  void openBatch(const WireHeader &batch, Wire::Bytes frames);
   void receive(Wire::Bytes header, Wire::Bytes data) override;
   void lose(uint32_t process, const std::string &reason) override;
   void dispatch(const WireHeader &header, Wire::Bytes data);
@@ -111,6 +130,7 @@ private:
   void keep(const WireHeader &header, Wire::Bytes data);
   void reject(uint32_t process, const std::string &what);
   Mirror *find(uint64_t call);
+  void sendAll();
   bool advance();
   void exchange(Mirror &mirror);
   void sendMessages(Mirror &mirror, OutgoingMirror &end);
@@ -121,12 +141,13 @@ private:
   bool waitUntil(Clock::time_point deadline, Over over);
 
   const std::unique_ptr<Wire> wire;
-  const std::vector<uint32_t> processes; ///< by rank
+  const Reach reach;
   const uint32_t self;
   const uint64_t token; ///< other processes know it from address()
   const std::function<std::string(uint32_t)> describe;
   Announcements *announcements = nullptr;
-  std::atomic<bool> isSleeping{false}; ///< a thread is in sleepUntil()
+  std::atomic<bool> isSleeping{false};                                ///< a thread is in sleepUntil()
+  std::atomic<Clock::duration> crowdedUntil{Clock::duration::zero()}; ///< until when yield() has no effect
   std::atomic<bool> hasViolation{false}, hasLoss{false};
   mutable std::mutex mutex;       ///< guards the following members, and `wire`
   std::map<uint32_t, Peer> peers; ///< by the lowest rank of the process

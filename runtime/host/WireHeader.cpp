@@ -13,7 +13,8 @@ HeaderImage writeHeader(const WireHeader &header) {
           .place = header.place,
           .call = header.call,
           .callNumber = header.callNumber,
-          .number = header.number};
+          .number = header.number,
+          .bytes = header.bytes};
 }
 
 std::optional<WireHeader> readHeader(std::span<const std::byte> bytes) {
@@ -29,7 +30,8 @@ std::optional<WireHeader> readHeader(std::span<const std::byte> bytes) {
                     .place = image.place,
                     .call = image.call,
                     .callNumber = image.callNumber,
-                    .number = image.number};
+                    .number = image.number,
+                    .bytes = image.bytes};
 }
 
 } // namespace gc3::host

@@ -18,8 +18,9 @@ struct WireHeader {
     Message,      ///< `place`: the connection, `number`: messages sent on it before this one. With data
     Credit,       ///< `place`: the connection, `number`: messages received on it
     Bye,          ///< the last one
+    Batch,        ///< its data is a sequence of other headers, each with its data
   };
-  static constexpr unsigned kindCount = 5;
+  static constexpr unsigned kindCount = 6;
 
   Kind kind = Kind::Hello;
   uint64_t token = 0;   ///< secret of the receiving process
@@ -28,20 +29,21 @@ struct WireHeader {
   uint64_t call = 0;       ///< id of the prepared call; 0 except in messages and credits
   uint64_t callNumber = 0; ///< number of the call; 0 except in messages
   uint64_t number = 0;
+  uint64_t bytes = 0; ///< size of the data; only in a batch
 
   bool operator==(const WireHeader &) const = default;
 };
 
 /// The bytes of a header. All processes have the same byte order.
 struct HeaderImage {
-  static constexpr uint32_t currentMagic = 0x31'77'63'67; // "gcw1" in little-endian order
+  static constexpr uint32_t currentMagic = 0x32'77'63'67; // "gcw2" in little-endian order
 
   uint32_t magic = currentMagic, kind = 0;
   uint64_t token = 0;
   uint32_t process = 0, place = 0;
-  uint64_t call = 0, callNumber = 0, number = 0;
+  uint64_t call = 0, callNumber = 0, number = 0, bytes = 0;
 };
-static_assert(sizeof(HeaderImage) == 48, "no padding");
+static_assert(sizeof(HeaderImage) == 56, "no padding");
 
 HeaderImage writeHeader(const WireHeader &header);
 /// Returns nothing if the bytes are no header of this version.

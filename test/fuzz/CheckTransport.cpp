@@ -14,6 +14,7 @@ namespace gc3::test {
 namespace {
 
 constexpr uint32_t slots = 2;
+constexpr uint64_t perCall = 1000;
 constexpr size_t slotBytes = 64;
 
 /// Receives one frame at a time, and forgets what is sent.
@@ -68,8 +69,8 @@ public:
     for (uint32_t i = 0; i < 2; ++i)
       fifos[i].place((2 - i) * sizeof(host::Fifo) + i * slots * slotBytes, slotBytes, slots);
     mirror.call = 1;
-    mirror.outgoing.push_back({&fifos[0], 0, 1, std::vector<uint64_t>(slots)});
-    mirror.incoming.push_back({&fifos[1], 1, 1});
+    mirror.outgoing.push_back({&fifos[0], 0, 1, perCall, std::vector<uint64_t>(slots)});
+    mirror.incoming.push_back({&fifos[1], 1, 1, perCall});
     transport.setAnnouncements(announced);
     const std::vector<uint8_t> address = transport.address();
     std::memcpy(&token, address.data(), sizeof token);
@@ -118,7 +119,7 @@ private:
   host::Mirror mirror;
   Announced announced;
   host::Transport transport{std::make_unique<FrameWire>(frame),
-                            {host::Transport::none, 1},
+                            {{host::Transport::none, 1}, {1}},
                             std::vector<uint32_t>{0},
                             [](uint32_t) { return std::string("process 1"); }};
 };

@@ -85,7 +85,12 @@ public:
   }
   void beginFlush() override { flushed = sent + waiting.size(); }
   bool isFlushed() const override { return sent >= flushed; }
-  bool arm() override { return waiting.empty(); }
+  bool arm() override {
+    const std::lock_guard lock(network.mutex);
+    return waiting.empty() && std::ranges::none_of(network.carried, [this](const auto &entry) {
+             return entry.first.second == self && !entry.second.empty();
+           });
+  }
   int event() const override { return descriptor; }
   void close() override { waiting.clear(); }
 

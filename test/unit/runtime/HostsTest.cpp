@@ -76,17 +76,21 @@ private:
     auto opened = host::SharedFile::open(::getpid(), first->descriptor());
     EXPECT_TRUE(opened.ok());
     memory.push_back(std::make_unique<host::SharedFile>(std::move(*opened)));
-    std::vector<uint32_t> ownRanks(shape.ranksPerProcess), processes(shape.ranks, host::Transport::none);
+    std::vector<uint32_t> ownRanks(shape.ranksPerProcess), listeners;
+    std::vector<uint32_t> processes(shape.ranks, host::Transport::none);
     std::iota(ownRanks.begin(), ownRanks.end(), rank);
     std::vector<bool> isRemote(shape.ranks);
     for (uint32_t other = 0; other < shape.ranks; ++other)
       if (other / shape.ranksPerHost != rank / shape.ranksPerHost) {
         isRemote[other] = true;
         processes[other] = other / shape.ranksPerProcess * shape.ranksPerProcess;
+        if (other % shape.ranksPerHost == rank % shape.ranksPerHost)
+          listeners.push_back(processes[other]);
       }
     const auto describe = [](uint32_t of) { return "process " + std::to_string(100 + of); };
     host::Transport &transport = *transports.emplace_back(std::make_unique<host::Transport>(
-        std::make_unique<FakeWire>(network, rank), std::move(processes), ownRanks, describe));
+        std::make_unique<FakeWire>(network, rank), host::Transport::Reach{std::move(processes), std::move(listeners)},
+        ownRanks, describe));
     host::Site site(shape.ranks, ownRanks, *memory.back(), *neighbours, std::chrono::milliseconds(options.timeoutMs));
     site.connectHosts(transport, std::move(isRemote));
     auto made = api::HostBackend::make(file, std::move(site), neighbours, options);
@@ -200,7 +204,7 @@ TEST(Hosts, NoticeALostConnection) {
             gc3Success);
   {
     const std::lock_guard lock(hosts.network.mutex);
-    hosts.network.cut[1] = "Connection reset by remote peer";
+    hosts.network.cut[0] = hosts.network.cut[1] = "Connection reset by remote peer";
   }
   std::vector<float> send(10), recv(10);
   const core::RankRequest part{1, allReduce(send.data(), recv.data(), 10)};

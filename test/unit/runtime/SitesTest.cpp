@@ -118,7 +118,7 @@ TEST(Sites, DoNotWaitForeverForADecision) {
   ASSERT_TRUE(file.ok());
   core::Result<host::SharedPart> first = file->take(api::Board::bytes(2));
   ASSERT_TRUE(first.ok());
-  api::Board(first->data(), host::Site(2)).timeoutState().store(api::TimeoutState::Deciding);
+  api::Board(first->data(), 2).timeoutState().store(api::TimeoutState::Deciding);
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 5, 1); }), gc3Timeout,
             "a process that decides on a timeout has not continued within 250 ms; is it stopped?");
 }

@@ -25,7 +25,8 @@ public:
   };
   struct State {
     std::deque<Frame> arriving;
-    std::vector<WireHeader> sent;
+    uint32_t sends = 0;            ///< system calls, for UCX
+    std::vector<WireHeader> sent;  ///< also those in batches
     std::vector<std::string> data; ///< of each header that was sent
     std::vector<uint64_t *> incomplete;
     std::optional<std::string> loss;
@@ -56,6 +57,17 @@ public:
 
 private:
   void note(const WireHeader &header, Bytes data) {
+    ++state.sends;
+    while (header.kind == FrameKind::Batch && !data.empty()) {
+      const WireHeader inner = *host::readHeader(data.first(sizeof(host::HeaderImage)));
+      add(inner, data.subspan(sizeof(host::HeaderImage), inner.bytes));
+      data = data.subspan(sizeof(host::HeaderImage) + inner.bytes);
+    }
+    if (header.kind != FrameKind::Batch)
+      add(header, data);
+  }
+  void add(WireHeader header, Bytes data) {
+    header.bytes = 0;
     state.sent.push_back(header);
     state.data.emplace_back(reinterpret_cast<const char *>(data.data()), data.size());
   }
@@ -77,7 +89,8 @@ class TransportTest : public testing::Test {
 protected:
   static constexpr uint64_t call = (uint64_t{77} << 32) | 2;
   static constexpr uint32_t slots = 2;
-  static constexpr size_t slotBytes = 64;
+  static constexpr uint64_t perCall = 5; ///< messages of a connection
+  static constexpr size_t slotBytes = 32 << 10;
 
   TransportTest() {
     memory.reserve(2 * (sizeof(host::Fifo) + slots * slotBytes));
@@ -86,15 +99,15 @@ protected:
       fifo->place((2 - i) * sizeof(host::Fifo) + i * slots * slotBytes, slotBytes, slots);
     }
     mirror.call = call;
-    mirror.outgoing.push_back({&out(), 3, 1, std::vector<uint64_t>(slots)});
-    mirror.incoming.push_back({&in(), 5, 1});
+    mirror.outgoing.push_back({&out(), 3, 1, perCall, std::vector<uint64_t>(slots)});
+    mirror.incoming.push_back({&in(), 5, 1, perCall});
     transport.setAnnouncements(announced);
     const std::vector<uint8_t> own = transport.address();
     std::memcpy(&token, own.data(), sizeof token);
     arrive(FrameKind::Hello);
     const std::vector<std::vector<uint8_t>> addresses(2, own);
     EXPECT_TRUE(transport.connect(addresses, std::chrono::seconds(60), [] { return core::Outcome{}; }).ok());
-    wire.sent.clear(), wire.data.clear();
+    forgetSent();
   }
 
   host::Fifo &out() { return reinterpret_cast<host::Fifo *>(memory.data())[0]; }
@@ -118,8 +131,11 @@ protected:
   void enter(uint64_t number) {
     mirror.lastCall.store(number);
     transport.announce(0, number, {});
-    wire.sent.clear(), wire.data.clear();
+    mirror.begun.store(number);
+    transport.progress();
+    forgetSent();
   }
+  void forgetSent() { wire.sent.clear(), wire.data.clear(), wire.sends = 0; }
   void send(const std::string &text) {
     ASSERT_TRUE(out().hasSlot());
     std::memcpy(out().freeSlot(), text.data(), text.size());
@@ -132,6 +148,13 @@ protected:
     std::string text(reinterpret_cast<const char *>(in().message()));
     in().finishReceive();
     return text;
+  }
+  void addToBatch(std::string &batch, FrameKind kind, const std::string &data) const {
+    WireHeader made = header(kind, 1, 1);
+    made.bytes = data.size();
+    const host::HeaderImage image = host::writeHeader(made);
+    batch.append(reinterpret_cast<const char *>(&image), sizeof image);
+    batch += data;
   }
   std::string violation() {
     transport.progress();
@@ -147,7 +170,7 @@ protected:
   host::Mirror mirror;
   Announced announced;
   host::Transport transport{std::make_unique<ScriptedWire>(wire),
-                            {host::Transport::none, 1},
+                            {{host::Transport::none, 1}, {1}},
                             std::vector<uint32_t>{0},
                             [](uint32_t) { return std::string("process 4711 on host b"); }};
 };
@@ -163,7 +186,7 @@ class WrongMessages : public TransportTest, public testing::WithParamInterface<W
 
 INSTANTIATE_TEST_SUITE_P(Each, WrongMessages,
                          testing::Values(WrongMessage{3, 0, 1}, WrongMessage{6, 0, 1}, WrongMessage{5, 1, 1},
-                                         WrongMessage{5, 0, 65}));
+                                         WrongMessage{5, 0, (32 << 10) + 1}));
 TEST_P(WrongMessages, AreRejected) {
   transport.attach(mirror);
   arrive(FrameKind::Message, GetParam().connection, GetParam().number, std::string(GetParam().bytes, 'x'));
@@ -173,15 +196,16 @@ TEST_P(WrongMessages, AreRejected) {
 TEST_F(TransportTest, SendsMessagesAndFreesTheirSlots) {
   transport.attach(mirror);
   enter(1);
-  send("one");
-  send("two and");
+  const std::string one(20000, '1'), two(30000, '2');
+  send(one);
+  send(two);
   EXPECT_FALSE(out().hasSlot());
   transport.progress();
   ASSERT_EQ(wire.sent.size(), 2u);
   WireHeader expected = header(FrameKind::Message, 3, 1);
   expected.token = token, expected.process = 0; // the test's address has the same token
   EXPECT_EQ(wire.sent[1], expected);
-  EXPECT_EQ(wire.data, (std::vector<std::string>{"one", "two and"}));
+  EXPECT_EQ(wire.data, (std::vector<std::string>{one, two}));
   arrive(FrameKind::Credit, 3, 2);
   transport.progress();
   EXPECT_FALSE(out().hasSlot()) << "the wire still reads the slots";
@@ -208,6 +232,123 @@ TEST_F(TransportTest, ReceivesMessagesAndReturnsCredits) {
   EXPECT_EQ(violation(), "");
 }
 
+// A send is a system call.
+TEST_F(TransportTest, SendsAnAnnouncementAndSmallMessagesTogether) {
+  transport.attach(mirror);
+  mirror.lastCall.store(1);
+  send("one");
+  send("two and");
+  transport.announce(0, 1, {});
+  transport.progress();
+  EXPECT_EQ(wire.sends, 1u);
+  ASSERT_EQ(wire.sent.size(), 3u);
+  EXPECT_EQ(wire.sent[0].kind, FrameKind::Announcement);
+  EXPECT_EQ(wire.sent[2].kind, FrameKind::Message);
+  EXPECT_EQ(wire.sent[2].number, 1u);
+  EXPECT_EQ(wire.data, (std::vector<std::string>{"", "one", "two and"}));
+  EXPECT_TRUE(wire.incomplete.empty()) << "the messages were copied";
+}
+
+TEST_F(TransportTest, SendsALargeMessageAfterTheSmallOnesBeforeIt) {
+  transport.attach(mirror);
+  enter(1);
+  send("one");
+  send(std::string(20000, '2'));
+  transport.progress();
+  EXPECT_EQ(wire.sends, 2u);
+  ASSERT_EQ(wire.sent.size(), 2u);
+  EXPECT_EQ(wire.sent[0].number, 0u);
+  EXPECT_EQ(wire.sent[1].number, 1u);
+}
+
+// The wire still reads the slot of the large message. So the count of complete messages cannot include a later one.
+TEST_F(TransportTest, DoesNotCopyASmallMessageAfterAnIncompleteOne) {
+  transport.attach(mirror);
+  enter(1);
+  send(std::string(20000, '1'));
+  send("two");
+  transport.progress();
+  EXPECT_EQ(wire.incomplete.size(), 2u);
+  arrive(FrameKind::Credit, 3, 2);
+  transport.progress(), transport.progress();
+  EXPECT_FALSE(out().hasReceived(1));
+}
+
+// A call has 5 messages, and a connection has 2 slots. So after 3 credits the sender can send all of them.
+TEST_F(TransportTest, ReturnsNoCreditsForTheLastMessagesOfACall) {
+  transport.attach(mirror);
+  for (uint64_t number = 1; number <= 2; ++number) {
+    enter(number);
+    std::vector<uint64_t> credits;
+    for (uint64_t i = 0; i < perCall; ++i) {
+      WireHeader message = header(FrameKind::Message, 5, (number - 1) * perCall + i);
+      message.callNumber = number;
+      arrive(message, std::string("x\0", 2));
+      transport.progress();
+      EXPECT_EQ(receive(), "x");
+      transport.progress();
+    }
+    for (const WireHeader &each : wire.sent)
+      credits.push_back(each.number - (number - 1) * perCall);
+    EXPECT_EQ(credits, (std::vector<uint64_t>{1, 2, 3}));
+  }
+  EXPECT_EQ(violation(), "");
+}
+
+TEST_F(TransportTest, FreesTheSlotsOfEarlierCallsWhenAllRanksHaveEnteredTheNext) {
+  transport.attach(mirror);
+  enter(1);
+  for (uint64_t i = 0; i < perCall; ++i) {
+    send("x");
+    transport.progress();
+    if (i < perCall - slots) {
+      arrive(FrameKind::Credit, 3, i + 1);
+      transport.progress(), transport.progress();
+    }
+  }
+  EXPECT_FALSE(out().hasSlot());
+  mirror.lastCall.store(2);
+  transport.announce(0, 2, {});
+  transport.progress();
+  EXPECT_FALSE(out().hasSlot()) << "not all ranks have entered the call";
+  mirror.begun.store(2);
+  transport.progress();
+  EXPECT_TRUE(out().hasReceived(perCall));
+  EXPECT_EQ(violation(), "");
+}
+
+TEST_F(TransportTest, AnnouncesToTheRest) {
+  transport.announceToRest(0, 1, {});
+  transport.progress();
+  EXPECT_EQ(wire.sends, 0u) << "the only other process is a listener";
+}
+
+TEST_F(TransportTest, OpensBatches) {
+  std::string batch;
+  addToBatch(batch, FrameKind::Announcement, "ok");
+  addToBatch(batch, FrameKind::Bye, "");
+  arrive(FrameKind::Batch, 0, 0, batch);
+  EXPECT_EQ(violation(), "");
+  EXPECT_EQ(announced.all, (std::vector<std::pair<uint32_t, uint64_t>>{{1, 1}}));
+  arrive(FrameKind::Announcement, 1, 2, "ok");
+  EXPECT_EQ(violation(), protocolError("it sends out of order")) << "the batch had the last header";
+}
+
+TEST_F(TransportTest, RejectsWrongBatches) {
+  std::string batch;
+  addToBatch(batch, FrameKind::Announcement, "ok");
+  batch.pop_back();
+  arrive(FrameKind::Batch, 0, 0, batch);
+  EXPECT_EQ(violation(), protocolError("it sends a wrong batch"));
+}
+
+TEST_F(TransportTest, RejectsABatchInABatch) {
+  std::string batch;
+  addToBatch(batch, FrameKind::Batch, "");
+  arrive(FrameKind::Batch, 0, 0, batch);
+  EXPECT_EQ(violation(), protocolError("it sends a wrong batch"));
+}
+
 TEST_F(TransportTest, KeepsMessagesOfCallsThatAreNotPrepared) {
   transport.announce(0, 1, {});
   arrive(FrameKind::Message, 5, 0, std::string("one\0", 4));
@@ -232,10 +373,10 @@ TEST_F(TransportTest, LeavesTheMemoryOfEarlierCallsAlone) {
   transport.announce(0, 2, {}); // the rank has not entered the prepared call
   send("one");
   arrive(FrameKind::Message, 5, 0, std::string("one\0", 4));
-  wire.sent.clear();
   transport.progress();
   EXPECT_EQ(receive(), "nothing");
-  EXPECT_EQ(wire.sent.size(), 0u);
+  ASSERT_EQ(wire.sent.size(), 1u);
+  EXPECT_EQ(wire.sent[0].kind, FrameKind::Announcement);
   EXPECT_EQ(violation(), "");
 }
 
