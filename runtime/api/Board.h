@@ -79,8 +79,19 @@ public:
     return next == ranks;
   }
 
-  /// True while a process writes the announcement of a rank of another host.
-  std::atomic<bool> &isCopying(uint32_t rank) { return places[rank].isCopying; }
+  /// The announcements of a rank of another host come over several connections, maybe repeatedly. Each of them is
+  /// stored by the process that claims it first.
+  enum class Claim : uint8_t {
+    Own,   ///< the caller stores the announcement
+    Known, ///< a process has claimed this announcement or a later one
+    Gap,   ///< an earlier announcement is missing
+  };
+  Claim claim(uint32_t rank, uint64_t number) {
+    uint64_t last = number - 1;
+    if (places[rank].claimed.compare_exchange_strong(last, number, std::memory_order_acq_rel))
+      return Claim::Own;
+    return last >= number ? Claim::Known : Claim::Gap;
+  }
 
 private:
   // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what threads wait for has its own lines
@@ -92,7 +103,7 @@ private:
   struct alignas(host::linePair) Place {
     std::array<Announcement, 2> announcements;
     alignas(host::linePair) std::atomic<bool> busy;
-    std::atomic<bool> isCopying;
+    std::atomic<uint64_t> claimed; ///< number of the last announcement that was claimed
   };
 
   Head &head;

@@ -121,24 +121,14 @@ void HostBackend::announce(const RankRequest &part) {
   announcement.number.store(number, std::memory_order_release);
 }
 
-/// Stores the announcement of a rank of another host, unless another process of this host stores it or has done so. The
-/// thread that stores it wakes the others.
+/// Stores the announcement of a rank of another host, unless a process of this host has claimed it. The thread that
+/// stores it wakes the others.
 bool HostBackend::receive(uint32_t rank, uint64_t number, std::span<const std::byte> data) {
-  std::atomic<bool> &isCopying = board.isCopying(rank);
-  if (isCopying.exchange(true, std::memory_order_acquire))
-    return true;
-  const bool isValid = store(rank, number, data);
-  isCopying.store(false, std::memory_order_release);
-  return isValid;
-}
-
-bool HostBackend::store(uint32_t rank, uint64_t number, std::span<const std::byte> data) {
+  const Board::Claim claim = board.claim(rank, number);
+  if (claim != Board::Claim::Own)
+    return claim == Board::Claim::Known;
   Announcement &announcement = board.announcement(rank, number);
-  const uint64_t last = std::max(announcement.number.load(std::memory_order_relaxed),
-                                 board.announcement(rank, number + 1).number.load(std::memory_order_relaxed));
-  if (number == last || number + 1 == last)
-    return true; // another process has stored it, and the ranks may have begun the next call since
-  if (number != last + 1 || !readAnnouncement(data, announcement))
+  if (!readAnnouncement(data, announcement))
     return false;
   announcement.number.store(number, std::memory_order_release);
   board.waiting().wake();

@@ -106,7 +106,6 @@ private:
   host::PreparedCall *decide(RankState &state, const core::Request &request);
   void dropRetired(RecentCalls &recent) const;
   bool receive(uint32_t rank, uint64_t number, std::span<const std::byte> data) override;
-  bool store(uint32_t rank, uint64_t number, std::span<const std::byte> data);
   bool haveAllArrived(uint64_t number, uint32_t &next) const;
   template <typename Over>
   void sleepUntil(host::Parking::Clock::time_point deadline, Over over);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace gc3::core {
 
@@ -118,7 +119,7 @@ std::string misfitText(const bundle::fbs::Program &program, const Wiring &wiring
 }
 
 void sortByFit(std::vector<uint32_t> &programs, const bundle::BundleFile &file, const Wiring &wiring) {
-  std::ranges::stable_sort(programs, {}, [&](uint32_t index) { return fitOf(file.program(index), wiring); });
+  std::ranges::sort(programs, {}, [&](uint32_t index) { return std::pair(fitOf(file.program(index), wiring), index); });
 }
 
 void logWiring(Files files, uint32_t ranks, const Wiring &wiring, const std::string &name) {

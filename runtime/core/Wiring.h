@@ -58,7 +58,7 @@ bool isRenumbered(const bundle::fbs::Program &program, const Wiring &wiring);
 /// Returns why a program whose fit is None does not serve calls, as a clause that follows its name.
 std::string misfitText(const bundle::fbs::Program &program, const Wiring &wiring);
 
-/// Sorts programs of `file` by their fit. Programs of equal fit keep their order.
+/// Sorts programs of `file` by their fit. Programs of equal fit have the order of the bundle. Allocates nothing.
 void sortByFit(std::vector<uint32_t> &programs, const bundle::BundleFile &file, const Wiring &wiring);
 
 /// Logs the wiring of a new communicator, and the programs that are for another one. Does nothing if no program for

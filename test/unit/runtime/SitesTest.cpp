@@ -6,6 +6,7 @@
 
 #include "api/HostInfo.h"
 
+#include <array>
 #include <atomic>
 #include <fstream>
 #include <functional>
@@ -121,6 +122,23 @@ TEST(Sites, DoNotWaitForeverForADecision) {
   api::Board(first->data(), 2).timeoutState().store(api::TimeoutState::Deciding);
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 5, 1); }), gc3Timeout,
             "a process that decides on a timeout has not continued within 250 ms; is it stopped?");
+}
+
+// Announcements of another host come over several connections, so they can be repeated, and overtake each other.
+TEST(Sites, ClaimEachAnnouncementOnce) {
+  using Claim = api::Board::Claim;
+  constexpr uint32_t ranks = 2;
+  alignas(4096) static std::array<std::byte, 1 << 16> memory{};
+  ASSERT_LE(api::Board::bytes(ranks), memory.size());
+  api::Board board(memory.data(), ranks);
+  EXPECT_EQ(board.claim(1, 2), Claim::Gap);
+  EXPECT_EQ(board.claim(1, 1), Claim::Own);
+  EXPECT_EQ(board.claim(1, 1), Claim::Known);
+  EXPECT_EQ(board.claim(1, 2), Claim::Own) << "although its process may still store the first one";
+  EXPECT_EQ(board.claim(1, 3), Claim::Own);
+  EXPECT_EQ(board.claim(1, 1), Claim::Known) << "a late repetition";
+  EXPECT_EQ(board.claim(1, 5), Claim::Gap);
+  EXPECT_EQ(board.claim(0, 1), Claim::Own) << "another rank";
 }
 
 namespace {
