@@ -77,7 +77,7 @@ std::string Wiring::text() const {
     return "unknown nodes";
   if (ranksOfNode == 0)
     return std::to_string(nodes) + " nodes with different numbers of ranks";
-  const std::string text = nodesText(nodes, ranksOfNode);
+  std::string text = nodesText(nodes, ranksOfNode);
   switch (order) {
   case RankOrder::Blocked: return text;
   case RankOrder::Cyclic: return text + " in cyclic order";

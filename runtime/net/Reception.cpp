@@ -174,10 +174,10 @@ void Reception::handleConfirmation(const GuestPointer &guest, const Greeting &co
     return drop(guest);
   isConnected[own.rank] = true;
   ++connected;
-  const GuestPointer owner = guest; // drop() closes no socket that has moved
-  Tcp::socket socket = std::move(guest->socket);
-  drop(owner);
-  onRank(own.rank, std::move(socket));
+  const uint32_t rank = own.rank;
+  Tcp::socket socket = std::move(guest->socket); // drop() closes no socket that has moved
+  drop(guest);
+  onRank(rank, std::move(socket));
 }
 
 /// Sends a refusal, and keeps what it says for the error of this rank.
