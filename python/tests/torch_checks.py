@@ -493,6 +493,16 @@ def check_all_to_all_single(job):
         assert "blocks of equal size" in str(error), error
 
 
+def check_splits_after_asynchronous_calls(job):
+    x = job.data((1000 * job.size, 30))
+    expected = torch.cat([data.chunk(job.size)[job.rank] for data in job.all_data(x.shape)])
+    splits, outs = [1000] * job.size, [torch.empty_like(x) for _ in range(4)]
+    works = [gc3.torch.all_to_all_single(out, x, splits, splits, async_op=True) for out in outs]
+    for work, out in zip(works, outs):
+        work.wait()
+        equal(out, expected)
+
+
 def check_two_step_all_to_all(job):
     """With two nodes, each rank sends one message to the other node: the program uses scratch."""
     if job.size < 4:

@@ -13,7 +13,7 @@ from ..communicator import Communicator
 from . import _standard
 from ._programs import backend_of, nccl_pointer
 from ._pytorch import cuda, dist
-from .operators import exchange
+from .operators import exchange, executor
 
 _SOURCE = """
 import "std/allpairs.gc3";
@@ -102,7 +102,8 @@ def _require_equal(communicator: Communicator, like: torch.Tensor, *buffers: Any
     unequal = [list(splits) for splits, tensor in buffers
                if splits and list(splits) != [tensor.shape[0] // communicator.size] * communicator.size]
     answer = torch.tensor([len(unequal)], dtype=torch.int32, device=like.device)
-    communicator.all_reduce(answer, op="max")
+    # Asynchronous calls can still run: the executor makes this call after them.
+    executor(communicator, like.device).submit(lambda: communicator.all_reduce(answer, op="max"), [answer]).wait()
     if answer.item():
         splits = f"the splits {unequal[0]} of this rank" if unequal else "the splits of another rank"
         raise errors.ArgumentError(

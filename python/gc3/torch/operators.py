@@ -103,7 +103,7 @@ def _custom(x: torch.Tensor, collective: str, communicator: Communicator) -> Sha
 _library = library.Library("gc3", "DEF")
 
 
-def _executor(communicator: Communicator, device: torch.device) -> Any:
+def executor(communicator: Communicator, device: torch.device) -> Any:
     """Returns the executor of the communicator's asynchronous calls."""
     if communicator not in _executors:
         _executors[communicator] = (StreamExecutor(device) if device.type == "cuda" else
@@ -150,11 +150,11 @@ class _Operator:
         """Runs the call on the calling thread; after the asynchronous calls so far, if there are any."""
         out = self._new_output(x, *arguments)
         task = self._task(x, out, arguments)
-        executor = _executors.get(registered(arguments[-1]))
-        if executor is None:
+        known = _executors.get(registered(arguments[-1]))
+        if known is None:
             task()
         else:
-            executor.submit(task, [out], [x]).wait()
+            known.submit(task, [out], [x]).wait()
         return out
 
     def start(self, x: torch.Tensor, *arguments: Any) -> Work:
@@ -162,8 +162,7 @@ class _Operator:
         if x.requires_grad and torch.is_grad_enabled():
             raise errors.ArgumentError("asynchronous calls have no gradients: pass x.detach(), or async_op=False")
         out = self._new_output(x, *arguments)
-        executor = _executor(registered(arguments[-1]), x.device)
-        work: Work = executor.submit(self._task(x, out, arguments), [out], [x])
+        work: Work = executor(registered(arguments[-1]), x.device).submit(self._task(x, out, arguments), [out], [x])
         return work
 
 
@@ -248,8 +247,7 @@ def _scaled(g: torch.Tensor, op: str, name: str) -> torch.Tensor:
 
 def exchange(communicator: Communicator, x: torch.Tensor, out: torch.Tensor) -> Work:
     """Starts an all_to_all into `out`, after the asynchronous calls so far."""
-    executor = _executor(communicator, x.device)
-    work: Work = executor.submit(lambda: communicator.all_to_all(x.detach(), out), [out], [x])
+    work: Work = executor(communicator, x.device).submit(lambda: communicator.all_to_all(x.detach(), out), [out], [x])
     return work
 
 
