@@ -28,7 +28,7 @@ class Config:
         tune: online selection among these programs (``GC3_TUNE``): ``"off"``, ``"online"``,
             ``"online,same-bits"``, ``"online,shapes"`` or ``"online,same-bits,shapes"``.
         tune_budget: percent of the time of all calls that online selection may spend on trials
-            (``GC3_TUNE_BUDGET``, else 2).
+            (``GC3_TUNE_BUDGET``, else 2). 0 freezes choices.
         tune_file: file of the times that online selection learns (``GC3_TUNE_FILE``).
         trace: file of the times of all instructions, in Chrome's format (``GC3_TRACE``).
         name: name of the communicator, for ``programs`` and the log.
@@ -60,7 +60,7 @@ class Config:
             "slots": self.slots or 0, "timeoutMs": round((self.timeout or 0) * 1000),
             "allowUnproven": self.allow_unproven, "trace": _path(self.trace),
             "programs": self.programs.encode() if self.programs is not None else None,
-            "tune": _library.TUNES[_TUNES[self.tune]], "tuneBudget": self.tune_budget or 0,
+            "tune": _library.TUNES[_TUNES[self.tune]], "tuneBudget": -1 if self.tune_budget == 0 else self.tune_budget or 0,
             "tuneFile": _path(self.tune_file), "nodes": self.nodes or 0,
             "name": self.name.encode() if self.name is not None else None,
         }

@@ -34,7 +34,8 @@ class View:
     """The memory of an array: ``elements`` elements from address ``pointer`` on, without gaps.
 
     ``array`` is the array itself, whose lifetime bounds that of the address. ``device`` is ``"cpu"`` or, for tensors on
-    GPUs, PyTorch's name such as ``"cuda:0"``. ``type`` is the number of a gc3DataType_t.
+    GPUs, PyTorch's name such as ``"cuda:0"``. ``type`` is the number of a gc3DataType_t. ``buffer`` is the memoryview
+    of an object with the buffer protocol: while it lives, the object cannot change its size.
     """
 
     array: Any
@@ -43,6 +44,7 @@ class View:
     dtype: str
     device: str
     writable: bool
+    buffer: Optional[memoryview] = None
 
     @property
     def elements(self) -> int:
@@ -117,7 +119,7 @@ def _view_buffer(array: Any, name: str) -> View:
     if not memory.c_contiguous:
         raise _reject_gaps(name, "a copy")
     dtype = _NAME_OF_KIND.get((memory.format.lstrip("@=<"), memory.itemsize), f"'{memory.format}'")
-    return View(array, _address(memory), memory.shape or (), dtype, "cpu", not memory.readonly)
+    return View(array, _address(memory), memory.shape or (), dtype, "cpu", not memory.readonly, memory)
 
 
 def _address(memory: memoryview) -> int:
@@ -144,7 +146,8 @@ def empty(like: View, shape: Sequence[int]) -> Any:
         return sys.modules["numpy"].empty(tuple(shape), like.array.dtype)
     elements, memory = math.prod(shape), memoryview(like.array)
     buffer = memoryview(bytearray(elements * memory.itemsize))
-    return buffer.cast(memory.format, tuple(shape)) if elements else buffer.cast(memory.format)
+    letter = memory.format.lstrip("@=<")
+    return buffer.cast(letter, tuple(shape)) if elements else buffer.cast(letter)
 
 
 def op_number(op: Any) -> int:

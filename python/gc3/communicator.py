@@ -160,7 +160,7 @@ class Communicator:
     def abort(self) -> None:
         """Frees the rank at once, although calls of other ranks or kernels may wait for it; these calls fail.
 
-        Any thread may call this.
+        Any thread may call this. If all ranks are in one process, a running call of this rank ends at its timeout only.
         """
         self._release("gc3CommAbort")
 
@@ -191,6 +191,11 @@ class Communicator:
         if self._handle is None:
             raise errors.UsageError("the communicator is closed")
         return self._handle
+
+    @property
+    def is_closed(self) -> bool:
+        """True after close() or abort()."""
+        return self._handle is None
 
     def _query(self, function: str) -> int:
         value = ctypes.c_int()
@@ -477,7 +482,7 @@ class Communicator:
     def _call(self, function: str, send: View, receive: View, count: int, *more: int,
               name: Optional[bytes] = None) -> None:
         """Calls a collective of gc3.h. `more` are its arguments between the type and the communicator."""
-        groups.keep(send.array, receive.array)
+        groups.keep(send, receive)
         middle = (ctypes.c_void_p(send.pointer), ctypes.c_void_p(receive.pointer), count, send.type, *more)
         if name is None:
             code = self._library.result(function, *middle, self.handle, self._stream(send))

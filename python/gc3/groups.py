@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import Any, Iterator, List
+from typing import Iterator, List
 
 from . import _library
+from .arrays import View
 
 
 class _Pending(threading.local):
-    """The open groups of a thread: their number, and the arrays of their calls."""
+    """The open groups of a thread: their number, and the views of their calls."""
 
     def __init__(self) -> None:
         self.depth = 0
-        self.arrays: List[Any] = []
+        self.views: List[View] = []
 
 
 _pending = _Pending()
@@ -63,11 +64,11 @@ def _end() -> int:
     code = _library.library().result("gc3GroupEnd")
     _pending.depth -= 1
     if _pending.depth == 0:
-        _pending.arrays.clear()
+        _pending.views.clear()
     return code
 
 
-def keep(*arrays: Any) -> None:
-    """Keeps the arrays of a call alive until this thread's outermost group ends."""
+def keep(*views: View) -> None:
+    """Keeps the arrays of a call alive, and their memory in place, until this thread's outermost group ends."""
     if _pending.depth:
-        _pending.arrays.extend(arrays)
+        _pending.views.extend(views)

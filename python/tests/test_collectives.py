@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs each collective on all ranks of this process, in place and not, and compares all elements with NumPy."""
 
+import array
 import threading
 
 import pytest
@@ -366,3 +367,18 @@ def test_settings_reach_the_library(everything, tmp_path):
     for rank in ranks:
         rank.close()
     assert "all_reduce" in (tmp_path / "t.json").read_text()
+
+
+@pytest.mark.parametrize("new", [lambda: array.array("B", [1] * RANKS), lambda: bytearray([1] * RANKS)])
+def test_buffers_keep_their_size_until_the_group_ends(ranks, new):
+    data = [new() for _ in ranks]
+    with gc3.group():
+        for rank, values in zip(ranks, data):
+            rank.all_reduce(values)
+        for values in data:
+            with pytest.raises(BufferError):
+                values.extend(b"ab")
+    assert [list(values) for values in data] == [[RANKS] * RANKS] * RANKS
+    for values in data:
+        values.extend(b"ab")
+        assert len(values) == RANKS + 2

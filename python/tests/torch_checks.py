@@ -7,6 +7,7 @@ this PyTorch is too old.
 
 import contextlib
 import datetime
+import gc
 import io
 import os
 import pathlib
@@ -181,6 +182,9 @@ def check_calls_that_fall_back(job):
     equal(x, expected)
     assert "allreduce of process group '0': gloo: gc3 does not have this reduction" in text.getvalue(), text.getvalue()
     assert "alltoall of process group '0': gloo: gc3 has no all_to_all with splits" in text.getvalue(), text.getvalue()
+    sparse = torch.sparse_coo_tensor([[job.rank]], [2.0], (job.size,))
+    dist.all_reduce(sparse)
+    equal(sparse.to_dense(), torch.full((job.size,), 2.0))
     dist.barrier()
     if job.rank == 0:
         dist.send(torch.tensor([7.0]), 1)
@@ -491,6 +495,33 @@ def check_all_to_all_single(job):
     except gc3.ArgumentError as error:
         assert ("splits [1, 3" if job.rank == 1 else "splits of another rank") in str(error), error
         assert "blocks of equal size" in str(error), error
+
+
+def check_all_to_all_single_needs_whole_blocks(job):
+    comm = gc3.torch.all_to_all_communicator()
+    x = torch.ones(job.size + 1, 2 * job.size)
+    for splits in (None, [1] * job.size):
+        try:
+            gc3.torch.all_to_all_single(torch.empty_like(x), x, splits, splits)
+            raise AssertionError("a broken block has no error")
+        except gc3.ArgumentError:
+            pass
+    comm.close()
+    out = torch.empty(job.size)
+    gc3.torch.all_to_all_single(out, torch.full((job.size,), float(job.rank)))  # creates a communicator again
+    equal(out, torch.arange(float(job.size)))
+
+
+def check_threads_end_with_their_communicators(job):
+    bundle = gc3.compile(EXAMPLES / "oneshot_allreduce.gc3", params={"R": job.size})
+    with gc3.Communicator.from_process_group(None, bundle) as comm:
+        gc3.torch.all_reduce(torch.ones(3), comm, async_op=True).wait()
+        own = [thread for thread in threading.enumerate() if thread.name == "gc3 operators"]
+        assert own
+    del comm
+    gc.collect()
+    own[-1].join(20)
+    assert not own[-1].is_alive()
 
 
 def check_splits_after_asynchronous_calls(job):

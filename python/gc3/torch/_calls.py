@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 import torch
@@ -77,9 +77,21 @@ def dense(x: torch.Tensor, *, is_read: bool = True) -> Iterator[torch.Tensor]:
     x.copy_(copy)
 
 
+_SPARSE = "gc3 has no sparse tensors"
+
+
+def _with_equal_sizes(call: Call, tensors: Sequence[torch.Tensor]) -> Call:
+    """Returns the call, with a refusal if the sizes of the ranks' tensors differ. All ranks pass the same sizes."""
+    if call.refusal is None and any(tensor.numel() != tensors[0].numel() for tensor in tensors):
+        return replace(call, refusal="blocks of gc3 have equal sizes")
+    return call
+
+
 def _copying(collective: str, x: torch.Tensor, blocks: int, run: Callable[[Communicator], Any],
              fall_back: Callable[[Any], Any], root: int = -1) -> Call:
     """Returns a call that moves the elements of `x`, which are `blocks` blocks. It can have elements of any type."""
+    if x.layout is not torch.strided:
+        return Call(collective, 0, 0, run, fall_back, root, _SPARSE)
     type = _TYPES.get(x.dtype, _TYPES[torch.uint8])
     scale = 1 if x.dtype in _TYPES else x.element_size()
     return Call(collective, x.numel() * scale // blocks, type, run, fall_back, root)
@@ -90,6 +102,8 @@ def _reducing(collective: str, x: torch.Tensor, blocks: int, op: Any, run: Calla
     """Returns a call that reduces the elements of `x`, which are `blocks` blocks."""
     name = reduction_name(op)
     refusal = None
+    if x.layout is not torch.strided:
+        return Call(collective, 0, 0, lambda comm: run(comm, ""), fall_back, root, _SPARSE)
     if x.dtype not in _TYPES:
         refusal = f"gc3 cannot reduce elements of type {str(x.dtype).rpartition('.')[2]}"
     elif name is None:
@@ -142,7 +156,7 @@ def all_gather_list(outs: Sequence[torch.Tensor], x: torch.Tensor, fall_back: Ca
     """Copies the tensor of each rank to an output of its own."""
     def run(comm: Communicator) -> None:
         _split(comm.all_gather(raw(x.contiguous())), outs)
-    return _copying("allgather", x, 1, run, fall_back)
+    return _with_equal_sizes(_copying("allgather", x, 1, run, fall_back), outs)
 
 
 def reduce_scatter_list(out: torch.Tensor, xs: Sequence[torch.Tensor], op: Any,
@@ -151,7 +165,7 @@ def reduce_scatter_list(out: torch.Tensor, xs: Sequence[torch.Tensor], op: Any,
     def run(comm: Communicator, name: str) -> None:
         with dense(out, is_read=False) as data:
             comm.reduce_scatter(join(xs), raw(data), op=name)
-    return _reducing("reduce_scatter", out, 1, op, run, fall_back)
+    return _with_equal_sizes(_reducing("reduce_scatter", out, 1, op, run, fall_back), xs)
 
 
 def all_to_all(out: torch.Tensor, x: torch.Tensor, size: int, fall_back: Callable[[Any], Any]) -> Call:

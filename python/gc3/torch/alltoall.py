@@ -50,7 +50,7 @@ def all_to_all_communicator(group: Optional[Any] = None,
     if device is None:
         device = f"cuda:{cuda.current_device()}" if rendezvous.is_on_gpus(group) else "cpu"
     known = _communicators.setdefault(group, {})
-    if str(device) not in known:
+    if str(device) not in known or known[str(device)].is_closed:
         known[str(device)] = _create(group, torch.device(device))
     return known[str(device)]
 
@@ -100,7 +100,7 @@ def all_to_all_single(output: torch.Tensor, input: torch.Tensor, output_split_si
 def _require_equal(communicator: Communicator, like: torch.Tensor, *buffers: Any) -> None:
     """Raises ArgumentError on all ranks if a rank has unequal splits."""
     unequal = [list(splits) for splits, tensor in buffers
-               if splits and list(splits) != [tensor.shape[0] // communicator.size] * communicator.size]
+               if splits and list(splits) != [tensor.shape[0] / communicator.size] * communicator.size]
     answer = torch.tensor([len(unequal)], dtype=torch.int32, device=like.device)
     # Asynchronous calls can still run: the executor makes this call after them.
     executor(communicator, like.device).submit(lambda: communicator.all_reduce(answer, op="max"), [answer]).wait()

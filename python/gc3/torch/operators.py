@@ -106,8 +106,9 @@ _library = library.Library("gc3", "DEF")
 def executor(communicator: Communicator, device: torch.device) -> Any:
     """Returns the executor of the communicator's asynchronous calls."""
     if communicator not in _executors:
-        _executors[communicator] = (StreamExecutor(device) if device.type == "cuda" else
-                                    ThreadExecutor("gc3 operators"))
+        made: Any = StreamExecutor(device) if device.type == "cuda" else ThreadExecutor("gc3 operators")
+        weakref.finalize(communicator, made.stop).atexit = False  # the process ends its threads
+        _executors[communicator] = made
     return _executors[communicator]
 
 
@@ -141,28 +142,28 @@ class _Operator:
         shape = self._shape(registered(arguments[-1]), x, *arguments[:-1])
         return x.new_zeros(shape) if self._is_partial else x.new_empty(shape)
 
-    def _task(self, x: torch.Tensor, out: torch.Tensor, arguments: Sequence[Any]) -> Callable[[], Any]:
+    def _task(self, data: torch.Tensor, out: torch.Tensor, arguments: Sequence[Any]) -> Callable[[], Any]:
         communicator = registered(arguments[-1])
-        data = x.detach().contiguous()
         return lambda: self._call(communicator, data, out, *arguments[:-1])
 
     def _run(self, x: torch.Tensor, *arguments: Any) -> torch.Tensor:
         """Runs the call on the calling thread; after the asynchronous calls so far, if there are any."""
-        out = self._new_output(x, *arguments)
-        task = self._task(x, out, arguments)
+        out, data = self._new_output(x, *arguments), x.detach().contiguous()
+        task = self._task(data, out, arguments)
         known = _executors.get(registered(arguments[-1]))
         if known is None:
             task()
         else:
-            known.submit(task, [out], [x]).wait()
+            known.submit(task, [out], [data]).wait()
         return out
 
     def start(self, x: torch.Tensor, *arguments: Any) -> Work:
         """Starts the call, and returns its Work."""
         if x.requires_grad and torch.is_grad_enabled():
             raise errors.ArgumentError("asynchronous calls have no gradients: pass x.detach(), or async_op=False")
-        out = self._new_output(x, *arguments)
-        work: Work = executor(registered(arguments[-1]), x.device).submit(self._task(x, out, arguments), [out], [x])
+        out, data = self._new_output(x, *arguments), x.detach().contiguous()
+        task = self._task(data, out, arguments)
+        work: Work = executor(registered(arguments[-1]), x.device).submit(task, [out], [data])
         return work
 
 
@@ -247,6 +248,8 @@ def _scaled(g: torch.Tensor, op: str, name: str) -> torch.Tensor:
 
 def exchange(communicator: Communicator, x: torch.Tensor, out: torch.Tensor) -> Work:
     """Starts an all_to_all into `out`, after the asynchronous calls so far."""
+    for tensor in (x, out):
+        _part(tensor, communicator.size)
     work: Work = executor(communicator, x.device).submit(lambda: communicator.all_to_all(x.detach(), out), [out], [x])
     return work
 
