@@ -74,23 +74,23 @@ def is_on_gpus(group: Any) -> bool:
     return "nccl" in str(importlib.import_module("torch").distributed.get_backend(group))
 
 
-def nccl_pointer(group: Any) -> int:
-    """Returns the address of the NCCL communicator of a PyTorch process group, on the current GPU.
+def nccl_pointer(group: Any, device: Any = None) -> int:
+    """Returns the address of the NCCL communicator of a PyTorch process group on a GPU; None is the current GPU.
 
-    All ranks of the group call this. Raises UsageError if this PyTorch does not give its communicator.
+    `group` can also be the ProcessGroupNCCL itself. All ranks of the group call this. Raises UsageError if this PyTorch
+    does not give its communicator.
     """
     torch = importlib.import_module("torch")
     group = group if group is not None else torch.distributed.group.WORLD
-    device = torch.device("cuda", torch.cuda.current_device())
+    device = device if device is not None else torch.device("cuda", torch.cuda.current_device())
     get_backend = getattr(group, "_get_backend", None)
-    backend = get_backend(device) if get_backend else None
+    backend = get_backend(device) if get_backend else group
     if not hasattr(backend, "_comm_ptr"):
         raise errors.UsageError(f"PyTorch {torch.__version__} does not give the NCCL communicator of a process group; "
                                 "use PyTorch 2.8 or newer, or load libgc3nccl.so before NCCL, which needs no PyTorch")
-    # PyTorch creates the communicator in the group's first collective.
-    torch.distributed.all_reduce(torch.zeros(1, device=device), group=group)
+    backend.allreduce([torch.zeros(1, device=device)]).wait()  # PyTorch creates the communicator in the first call
     pointer: Optional[int] = backend._comm_ptr()
     if not pointer:
-        raise errors.UsageError("the process group has no NCCL communicator on the current GPU; select the GPU of this "
-                                "rank by torch.cuda.set_device before the group's first collective")
+        raise errors.UsageError("the process group has no NCCL communicator on this GPU; select the GPU of this rank "
+                                "by torch.cuda.set_device before the group's first collective")
     return pointer

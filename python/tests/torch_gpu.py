@@ -105,7 +105,7 @@ class Rank:
 
         import gc3
         import gc3.torch
-        from gc3.torch._programs import nccl_pointer
+        from gc3.rendezvous import nccl_pointer
         comm = gc3.Communicator.from_nccl(nccl_pointer(self.group, self.device), self.bundle)
         x = self.data(2 * RANKS, 3).cuda()
         name = f"rank {self.rank}: "

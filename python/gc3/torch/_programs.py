@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable, List, Optional, Sequence, Union
-
-import torch
+from typing import Callable, List, Optional, Sequence, Union
 
 from .. import _library, errors
 from ..bundle import Bundle
@@ -53,21 +51,3 @@ class Programs:
         """Frees all communicators, although calls may be running."""
         for communicator in self._communicators:
             communicator.abort()
-
-
-def backend_of(group: Any, device: torch.device) -> Any:
-    """Returns PyTorch's own backend of a process group for a device; the group itself in PyTorch 1."""
-    get_backend = getattr(group, "_get_backend", None)
-    return get_backend(device) if get_backend else group
-
-
-def nccl_pointer(backend: Any, device: torch.device) -> int:
-    """Returns the address of the NCCL communicator of a ProcessGroupNCCL on a GPU, which is the current one.
-
-    All ranks call this. Raises UsageError if this PyTorch does not give it.
-    """
-    if not hasattr(backend, "_comm_ptr"):
-        raise errors.UsageError(f"PyTorch {torch.__version__} does not give the NCCL communicator of a process group; "
-                                "PyTorch 2.8 and newer do")
-    backend.allreduce([torch.zeros(1, device=device)]).wait()  # PyTorch creates the communicator in the first call
-    return int(backend._comm_ptr())

@@ -11,7 +11,6 @@ import torch
 from .. import errors, rendezvous
 from ..communicator import Communicator
 from . import _standard
-from ._programs import backend_of, nccl_pointer
 from ._pytorch import cuda, dist
 from .operators import exchange, executor
 
@@ -65,7 +64,7 @@ def _create(group: Any, device: torch.device) -> Communicator:
     if device.type == "cpu":
         return Communicator.from_process_group(group, bundle)
     with cuda.device(device):
-        return Communicator.from_nccl(nccl_pointer(backend_of(group, device), device), bundle)
+        return Communicator.from_nccl(rendezvous.nccl_pointer(group, device), bundle)
 
 
 def all_to_all_single(output: torch.Tensor, input: torch.Tensor, output_split_sizes: Optional[Sequence[int]] = None,

@@ -19,13 +19,13 @@ from typing import Any, Deque, Dict, List, Optional, Sequence, Union
 
 import torch
 
-from .. import errors
+from .. import errors, rendezvous
 from .._config import Config
 from ..communicator import Communicator
 from . import _calls, _standard
 from ._calls import Call, Tensors, only
 from ._executors import StreamExecutor, ThreadExecutor
-from ._programs import BundleOrPath, Programs, nccl_pointer
+from ._programs import BundleOrPath, Programs
 from ._pytorch import c10d, cuda, dist, version
 from ._work import Work
 
@@ -152,7 +152,7 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
     def _new_gpu(self, device: torch.device) -> _Device:
         fallback, bundles = self._direct_group("cuda"), self._bundles()
         with cuda.device(device):
-            pointer = nccl_pointer(fallback, device) if bundles else 0
+            pointer = rendezvous.nccl_pointer(fallback, device) if bundles else 0
             programs = Programs(bundles, lambda bundle, _: Communicator.from_nccl(pointer, bundle, self._config()))
         return _Device(StreamExecutor(device), programs, fallback)
 
