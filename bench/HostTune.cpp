@@ -3,9 +3,8 @@
 // `sizes` are wrong. For each size, times every program alone, the best of them as a fixed choice, the bundle's own
 // choice, and online selection after 100 calls, without and with the shapes of programs. The variants take turns, so
 // that noise hits all of them.
+#include "FixedPrograms.h"
 #include "Processors.h"
-
-#include "gc3.h"
 
 #include <algorithm>
 #include <barrier>
@@ -19,22 +18,9 @@
 #include <thread>
 #include <vector>
 
+using bench::check, bench::chooseFixed, bench::fail;
+
 namespace {
-
-[[noreturn]] void fail(const std::string &what) {
-  std::fprintf(stderr, "host_tune: %s\n", what.c_str());
-  std::exit(1);
-}
-
-void check(gc3Result_t result) {
-  if (result != gc3Success)
-    fail(gc3GetLastError(nullptr));
-}
-
-/// A tuner that always chooses the program whose index `data` points to.
-int chooseFixed(const gc3TunerCall_t *, void *data) {
-  return *static_cast<const int *>(data);
-}
 
 /// The communicators and buffers of all ranks. Every rank has a thread.
 class Ranks {

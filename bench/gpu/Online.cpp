@@ -3,7 +3,7 @@
 // AllReduce whose `sizes` are wrong, as bench/host_tune.gc3. For each size, times every program as a fixed choice, the
 // bundle's own choice, and online selection after 300 calls. The variants take turns. Times are those of consecutive
 // calls, which the host enqueues without waiting, from the first enqueue to the end of the last.
-#include "gc3.h"
+#include "../FixedPrograms.h"
 
 #include <cuda_runtime_api.h>
 
@@ -16,28 +16,15 @@
 #include <string>
 #include <vector>
 
+using bench::check, bench::chooseFixed, bench::fail;
+
 namespace {
 
 constexpr int learning = 300, chunkOfCalls = 50; // an application waits for its GPU at times
 
-[[noreturn]] void fail(const std::string &what) {
-  std::fprintf(stderr, "gpu-online: %s\n", what.c_str());
-  std::exit(1);
-}
-
-void check(gc3Result_t result) {
-  if (result != gc3Success)
-    fail(gc3GetLastError(nullptr));
-}
-
 void check(cudaError_t error) {
   if (error != cudaSuccess)
     fail(cudaGetErrorString(error));
-}
-
-/// A tuner that always chooses the program whose index `data` points to.
-int chooseFixed(const gc3TunerCall_t *, void *data) {
-  return *static_cast<const int *>(data);
 }
 
 /// The communicators of all ranks.
