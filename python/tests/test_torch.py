@@ -57,9 +57,10 @@ dist.all_reduce(x)
 """
 
 
-def job(ranks, script):
+def job(ranks, script, first=""):
+    """Runs a script on all ranks of a group. `first` runs before all imports."""
     environment = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": torch_job.free_port(), "PYTHONWARNINGS": "ignore"}
-    return finish(start(ranks, GROUP + textwrap.dedent(script), environment=environment))
+    return finish(start(ranks, first + GROUP + textwrap.dedent(script), environment=environment))
 
 
 def test_killed_process_is_an_error_of_the_others():
@@ -79,15 +80,27 @@ def test_killed_process_is_an_error_of_the_others():
     assert outputs[0].startswith("error: rank 1") and "DDP: " in outputs[0], outputs[0]
 
 
-def test_process_ends_although_a_call_waits():
-    """Rank 1 ends with an error, while an asynchronous call of rank 0 waits for it."""
-    outputs, statuses = job(2, """
+@pytest.mark.parametrize("call", [
+    "dist.all_reduce(x, async_op=True)",
+    "dist.all_reduce(x.to(torch.complex64), async_op=True)",  # gloo runs it
+    "gc3.torch.all_reduce(x, communicator, async_op=True)"], ids=["program", "gloo", "operator"])
+def test_process_ends_although_a_call_waits(call):
+    """Rank 1 ends with an error, while an asynchronous call of rank 0 waits for it.
+
+    No other thread of rank 0 may run Python's code at the end: it would abort the process when it leaves PyTorch's.
+    """
+    outputs, statuses = job(2, f"""
+        ring = gc3.compile({str(torch_checks.EXAMPLES / "ring_allreduce.gc3")!r}, params={{"R": 2}})
+        communicator = gc3.Communicator.from_process_group(None, ring)
         if rank == 1:
             sys.exit("an error of the application")
-        work = dist.all_reduce(x, async_op=True)
+        work = {call}
         print("has started")
-        """)
-    assert statuses == [0, 1] and outputs[0] == "has started\n", outputs
+        """, first="""
+import atexit, threading
+atexit.register(lambda: print("threads at the end:", len(threading.enumerate())))  # runs last
+""")
+    assert statuses == [0, 1] and outputs[0] == "has started\nthreads at the end: 1\n", outputs
 
 
 def test_bundles_of_the_environment(tmp_path):

@@ -15,6 +15,10 @@ from ._work import StreamWork, ThreadWork, Work
 Task = Callable[[], Any]  # its result does not count
 
 
+# At the end of the process, a thread in PyTorch's C++ code aborts it, so the process first waits this long for its end.
+_END_SECONDS = 5.0
+
+
 class ThreadExecutor:
     """Runs calls on CPU tensors on one thread, which begins at the first call.
 
@@ -39,11 +43,13 @@ class ThreadExecutor:
 
     def stop(self) -> bool:
         """Ends the thread after the calls so far. Returns whether all of them have ended."""
-        is_idle = self._last is None or self._last.is_set()
-        if self._thread is not None:
-            self._tasks.put(None)
-        self._thread = None
-        return is_idle
+        self._tasks.put(None)
+        return self._last is None or self._last.is_set()
+
+    def join(self) -> None:
+        """Waits for the end of the thread after stop(). A call that can't be aborted (of gloo) gets five seconds."""
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(_END_SECONDS)
 
 
 def _run_all(tasks: "queue.SimpleQueue[Optional[Tuple[ThreadWork, Task]]]") -> None:
@@ -74,3 +80,6 @@ class StreamExecutor:
     def stop(self) -> bool:
         """Returns whether all calls have ended."""
         return bool(self._stream.query())
+
+    def join(self) -> None:
+        """Does nothing: the GPU runs the calls."""

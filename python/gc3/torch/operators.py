@@ -8,6 +8,7 @@ because the arguments of an operator are tensors, numbers and texts.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import itertools
 import weakref
@@ -107,9 +108,18 @@ def executor(communicator: Communicator, device: torch.device) -> Any:
     """Returns the executor of the communicator's asynchronous calls."""
     if communicator not in _executors:
         made: Any = StreamExecutor(device) if device.type == "cuda" else ThreadExecutor("gc3 operators")
-        weakref.finalize(communicator, made.stop).atexit = False  # the process ends its threads
+        weakref.finalize(communicator, made.stop).atexit = False
         _executors[communicator] = made
     return _executors[communicator]
+
+
+@atexit.register
+def _end_calls() -> None:
+    """Ends the asynchronous calls of the process at its end."""
+    for communicator, executor in list(_executors.items()):
+        if not executor.stop():
+            communicator.abort()
+        executor.join()
 
 
 class _Operator:

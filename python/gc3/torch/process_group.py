@@ -60,6 +60,7 @@ class _Device:
             self.programs.close()
         else:
             self.programs.abort()
+        self.executor.join()
 
 
 def _release_all(devices: Dict[str, _Device]) -> None:
