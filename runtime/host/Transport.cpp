@@ -125,7 +125,7 @@ bool Transport::waitUntil(Clock::time_point deadline, Over over) {
   }
 }
 
-Outcome Transport::connect(std::span<const std::vector<uint8_t>> addresses, std::chrono::milliseconds limit,
+Outcome Transport::connect(std::span<const std::vector<uint8_t>> addresses, Clock::time_point deadline,
                            const std::function<Outcome()> &interrupt) {
   {
     const std::lock_guard lock(mutex);
@@ -142,7 +142,7 @@ Outcome Transport::connect(std::span<const std::vector<uint8_t>> addresses, std:
     }
   }
   Outcome outcome;
-  const bool isOver = waitUntil(Clock::now() + limit, [&] {
+  const bool isOver = waitUntil(deadline, [&] {
     outcome = interrupt();
     const bool haveAllAnswered = std::all_of(peers.begin(), peers.end(), [](const auto &entry) {
       return entry.second.hasGreeted || entry.second.lossReason;
@@ -156,8 +156,8 @@ Outcome Transport::connect(std::span<const std::vector<uint8_t>> addresses, std:
     if (peer.lossReason)
       outcome = lossOf(process);
     else if (!isOver)
-      outcome = {gc3Timeout, "after " + std::to_string(limit.count()) + " ms, there is no connection to rank " +
-                                 std::to_string(process) + " (" + describe(process) + ")"};
+      outcome = {gc3Timeout,
+                 "there is no connection to rank " + std::to_string(process) + " (" + describe(process) + ")"};
   }
   return outcome;
 }

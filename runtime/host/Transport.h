@@ -57,8 +57,9 @@ public:
   /// Returns what connect() of other processes needs. Only ranks of the communicator may see it.
   std::vector<uint8_t> address() const;
   /// Connects this process with all processes of other hosts. `addresses` are those of the ranks' processes. Waits
-  /// until all processes have answered; `interrupt` returns an error if it is no use to wait longer.
-  core::Outcome connect(std::span<const std::vector<uint8_t>> addresses, std::chrono::milliseconds limit,
+  /// until all processes have answered; `interrupt` returns an error if it is no use to wait longer. gc3Timeout: a
+  /// process has not answered before the deadline.
+  core::Outcome connect(std::span<const std::vector<uint8_t>> addresses, Clock::time_point deadline,
                         const std::function<core::Outcome()> &interrupt);
 
   /// Sets the receiver of announcements, before connect() or the first call. It must live until close().
