@@ -33,6 +33,7 @@ public:
 
   int number() const { return rank; }
   int count() const { return size; }
+  const Buffers &memory() const { return buffers; }
   gc3Bundle_t bundle() const { return loaded; }
 
   // All processes call these functions with the same arguments.
@@ -51,11 +52,7 @@ public:
   void checkMpiCalls(const Point &point) {
     checkCalls(point, "MPI", buffers.recv, [&] { callMpi(point); });
   }
-
-private:
-  void callGc3(const Point &point) { callOurs(point, rank, buffers, comm); }
-  void callMpi(const Point &point) { callTheirs(point, buffers); }
-
+  /// Returns the seconds per call of the slowest process.
   template <typename Call>
   double time(int calls, Call call) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -67,6 +64,7 @@ private:
     MPI_Allreduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return slowest / calls;
   }
+  /// Checks the outputs of two calls of `who`.
   template <typename Call>
   void checkCalls(const Point &point, const char *who, const float *output, Call call) {
     for (int i = 0; i < 2; ++i) {
@@ -79,6 +77,10 @@ private:
     std::fill(buffers.send, buffers.send + point.elements(), 0.0f);
     MPI_Barrier(MPI_COMM_WORLD);
   }
+
+private:
+  void callGc3(const Point &point) { callOurs(point, rank, buffers, comm); }
+  void callMpi(const Point &point) { callTheirs(point, buffers); }
 
   Buffers buffers;
   int rank = 0, size = 0;
