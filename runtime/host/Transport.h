@@ -80,10 +80,6 @@ public:
   /// Sleeps until something may have arrived, or until the deadline. Returns false at once if another thread sleeps
   /// here.
   bool sleepUntil(Clock::time_point deadline);
-  /// Lets other threads run for a short time. Returns false without effect if the caller should sleep instead, because
-  /// other programs use the processors: then a thread that yields waits for its turn, but one that sleeps continues
-  /// soon after it is woken.
-  bool yield();
   /// Waits until everything that the calling thread's ranks have sent arrives without further calls of this object.
   /// gc3Timeout: after `limit`, another process still does not receive it. gc3RemoteError: see violation().
   core::Outcome drain(std::chrono::milliseconds limit);
@@ -147,8 +143,7 @@ private:
   const uint64_t token; ///< other processes know it from address()
   const std::function<std::string(uint32_t)> describe;
   Announcements *announcements = nullptr;
-  std::atomic<bool> isSleeping{false};                                ///< a thread is in sleepUntil()
-  std::atomic<Clock::duration> crowdedUntil{Clock::duration::zero()}; ///< until when yield() has no effect
+  std::atomic<bool> isSleeping{false}; ///< a thread is in sleepUntil()
   std::atomic<bool> hasViolation{false}, hasLoss{false};
   mutable std::mutex mutex;       ///< guards the following members, and `wire`
   std::map<uint32_t, Peer> peers; ///< by the lowest rank of the process
