@@ -27,12 +27,10 @@ public:
     core::Outcome refused; ///< an error: arrive() has refused the call, and complete() returns this error
     std::span<const core::RankRequest> parts;
     uint64_t number = 0; ///< number of the call
-    bool last = false;   ///< true: all other ranks have already arrived
   };
 
-  /// Begins a call. `parts` has one request for each of this thread's ranks. Does not wait for other ranks. So a thread
-  /// can arrive in calls of several backends before it waits in one of them. `parts`, and all data that the requests
-  /// point to, must stay valid until complete() returns.
+  /// Begins a call. `parts` has one request for each of this thread's ranks. Does not wait for other ranks. `parts`,
+  /// and all data that the requests point to, must stay valid until complete() returns.
   virtual Arrival arrive(std::span<const core::RankRequest> parts) = 0;
 
   /// Waits until the parts of `arrival` have ended. With streams, waits only until the parts are enqueued on their

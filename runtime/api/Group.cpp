@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups. The calls that a thread makes in a group are deferred until the group ends. Then calls on NCCL communicators
 // run as one comm::CallGroup. Calls of ranks that share a GPU run in the order in which they were made. Calls on CPUs
-// run in rounds: in each round, every communicator that still has calls makes its next one. The thread arrives in all
-// calls of a round before it waits in any of them. So threads can make the calls of different worlds (backends) in
-// different orders. The time is linear in the number of calls.
+// run in rounds: in each round, every communicator of a world (backend) that still has calls makes its next one. Worlds
+// run on concurrent threads, so other threads and processes can make the calls of different worlds in different orders.
+// The time is linear in the number of calls.
 #include "api/CallLines.h"
+#include "api/Concurrently.h"
 #include "api/HostJoin.h"
 #include "api/NcclBackend.h"
 #include "core/Log.h"
 
-#include <algorithm>
 #include <deque>
 #include <unordered_map>
 
@@ -41,7 +41,6 @@ thread_local Group group;
 struct Rounds {
   Backend *backend;
   std::vector<std::vector<const DeferredCall *>> rounds;
-  Outcome outcome; ///< result of the first failed call; used only for worlds without streams
 };
 
 /// One round of one world: `world` is an index in Sorted::worlds, and `round` an index in its `rounds`.
@@ -66,7 +65,7 @@ Sorted sortCalls(std::deque<DeferredCall> &calls) {
       continue;
     auto [place, isNew] = worldOf.try_emplace(backend, sorted.worlds.size());
     if (isNew)
-      sorted.worlds.push_back({backend, {}, {}});
+      sorted.worlds.push_back({backend, {}});
     Rounds &own = sorted.worlds[place->second];
     size_t round = madeBy[call.comm.get()]++;
     if (own.rounds.size() == round) {
@@ -146,23 +145,23 @@ Outcome runOnStreams(const Sorted &sorted) {
   return first;
 }
 
-/// Runs round `round` of the worlds that have no streams and have not failed. First arrives in all calls, then
-/// completes them. Begins with the calls in which all other ranks have arrived, because these ranks may be waiting for
-/// this thread.
-void runRound(std::vector<Rounds> &worlds, size_t round) {
-  std::vector<std::pair<Rounds *, Backend::Arrival>> arrivals;
-  std::vector<std::vector<core::RankRequest>> parts;
-  arrivals.reserve(worlds.size());
-  parts.reserve(worlds.size());
-  for (Rounds &world : worlds) {
-    if (world.backend->takesStreams() || round >= world.rounds.size() || !world.outcome.ok())
-      continue;
-    parts.push_back(partsOf(world, round));
-    arrivals.emplace_back(&world, world.backend->arrive(parts.back()));
+/// Runs the rounds of a world without streams until one fails. Returns its error.
+Outcome runWorld(const Rounds &world) {
+  Outcome outcome;
+  for (size_t round = 0; round < world.rounds.size() && outcome.ok(); ++round) {
+    const std::vector<core::RankRequest> parts = partsOf(world, round);
+    outcome = finish(world, round, world.backend->arrive(parts));
   }
-  std::stable_partition(arrivals.begin(), arrivals.end(), [](const auto &arrival) { return arrival.second.last; });
-  for (const auto &[world, arrival] : arrivals)
-    world->outcome = finish(*world, round, arrival);
+  return outcome;
+}
+
+/// Runs the worlds without streams. Returns the first error in the order of their first calls.
+Outcome runOnCpus(const Sorted &sorted) {
+  std::vector<const Rounds *> worlds;
+  for (const Rounds &world : sorted.worlds)
+    if (!world.backend->takesStreams())
+      worlds.push_back(&world);
+  return firstError(concurrently(worlds.size(), [&](size_t i) { return runWorld(*worlds[i]); }));
 }
 
 /// Creates the deferred communicators, then runs the deferred calls. Does neither if the group has refused a call.
@@ -180,20 +179,11 @@ gc3Result_t runGroup() {
   for (DeferredCall &call : calls)
     call.request.name = call.name;
   const Outcome onNccl = runOnNccl(calls);
-  Sorted sorted = sortCalls(calls);
-  const Outcome onStreams = runOnStreams(sorted);
-  std::vector<Rounds> &worlds = sorted.worlds;
-  size_t rounds = 0;
-  for (const Rounds &world : worlds)
-    rounds = std::max(rounds, world.rounds.size());
-  for (size_t round = 0; round < rounds; ++round)
-    runRound(worlds, round);
-  for (const Outcome &outcome : {initialised, joined, onNccl, onStreams})
+  const Sorted sorted = sortCalls(calls);
+  const Outcome onStreams = runOnStreams(sorted), onCpus = runOnCpus(sorted);
+  for (const Outcome &outcome : {initialised, joined, onNccl, onStreams, onCpus})
     if (!outcome.ok())
       return report(nullptr, outcome);
-  for (const Rounds &world : worlds)
-    if (!world.outcome.ok())
-      return report(nullptr, world.outcome);
   return gc3Success;
 }
 

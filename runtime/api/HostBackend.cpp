@@ -60,7 +60,7 @@ void HostBackend::release(std::span<const RankRequest> parts) {
 }
 
 HostBackend::Arrival HostBackend::arrive(std::span<const RankRequest> parts) {
-  Arrival arrival{{}, parts, 0, false};
+  Arrival arrival{{}, parts, 0};
   for (const RankRequest &part : parts)
     if (!site.isWhole() && !RequestRecord::fits(part.request)) {
       arrival.refused = {gc3InvalidArgument, "between processes, the text of a collective has at most " +
@@ -86,8 +86,6 @@ HostBackend::Arrival HostBackend::arrive(std::span<const RankRequest> parts) {
   }
   board.waiting().wake();
   arrival.number = states[parts[0].rank].number;
-  uint32_t next = 0;
-  arrival.last = board.haveAllArrived(arrival.number, next);
   return arrival;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/HostJoin.h"
 
+#include "api/Concurrently.h"
 #include "api/HostInfo.h"
 #include "api/Meeting.h"
 #include "api/Processes.h"
@@ -11,11 +12,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <optional>
 #include <sys/prctl.h>
-#include <system_error>
-#include <thread>
 
 namespace gc3::api {
 
@@ -308,35 +306,10 @@ Outcome joinOne(const HostJoin &wanted) {
   return backend.outcome();
 }
 
-/// Like joinOne(). Threads must not throw.
-Outcome tryJoin(const HostJoin &wanted) noexcept {
-  try {
-    return joinOne(wanted);
-  } catch (const std::bad_alloc &) {
-    return {gc3SystemError, "out of memory"};
-  } catch (const std::exception &error) {
-    return {gc3InternalError, error.what()};
-  }
-}
-
 } // namespace
 
 Outcome join(std::span<const HostJoin> joins) {
-  std::vector<Outcome> outcomes(joins.size());
-  std::vector<std::thread> threads;
-  threads.reserve(joins.size());
-  for (size_t i = 1; i < joins.size(); ++i)
-    try {
-      threads.emplace_back([&, i] { outcomes[i] = tryJoin(joins[i]); });
-    } catch (const std::system_error &error) {
-      outcomes[i] = {gc3SystemError, std::string("can't create a thread to join: ") + error.what()};
-    }
-  if (!joins.empty())
-    outcomes[0] = tryJoin(joins[0]);
-  for (std::thread &thread : threads)
-    thread.join();
-  const auto failed = std::find_if(outcomes.begin(), outcomes.end(), [](const Outcome &one) { return !one.ok(); });
-  return failed == outcomes.end() ? Outcome{} : *failed;
+  return firstError(concurrently(joins.size(), [&](size_t i) { return joinOne(joins[i]); }));
 }
 
 } // namespace gc3::api

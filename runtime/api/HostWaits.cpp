@@ -26,6 +26,12 @@ constexpr std::chrono::microseconds longestSleep{10000};
 constexpr std::chrono::microseconds longestSleepForHosts{500};
 constexpr std::chrono::milliseconds untilAnnouncedToRest{20};
 
+/// Returns the error of later calls. `how` says how the call with this error has ended.
+Outcome afterCall(const std::string &how, const Outcome &error) {
+  return {error.code,
+          "an earlier call " + how + "; destroy the communicators and create new ones. Its error: " + error.text};
+}
+
 } // namespace
 
 /// Returns whether all ranks have arrived, like Board::haveAllArrived, after it has received what other hosts have
@@ -144,7 +150,7 @@ bool HostBackend::decideTimeout(uint64_t number) {
 Outcome HostBackend::endByTimeout(uint64_t number) {
   Outcome outcome{gc3Timeout, "after " + std::to_string(options.timeoutMs) + " ms, " + listMissing(number)};
   agreedCall = {number, outcome};
-  failure = {gc3Timeout, "an earlier call timed out; destroy the communicators and create new ones"};
+  failure = afterCall("timed out", outcome);
   hasFailed.store(true, std::memory_order_release);
   if (!site.isWhole()) {
     board.hasEnded().store(true, std::memory_order_seq_cst);
@@ -204,7 +210,8 @@ Outcome HostBackend::findFailure() {
     return {};
   std::lock_guard lock(agreement);
   if (failure.ok())
-    failure = {gc3Timeout, "an earlier call timed out; destroy the communicators and create new ones"};
+    failure = {gc3Timeout, "other processes have waited for this one for " + std::to_string(options.timeoutMs) +
+                               " ms, and their call has timed out; destroy the communicators and create new ones"};
   return failure;
 }
 
@@ -214,8 +221,7 @@ Outcome HostBackend::fail(const Outcome &outcome) {
     std::lock_guard lock(agreement);
     if (!failure.ok())
       return outcome;
-    failure = {outcome.code,
-               "an earlier call failed; destroy the communicators and create new ones. Its error: " + outcome.text};
+    failure = afterCall("failed", outcome);
     hasFailed.store(true, std::memory_order_release);
   }
   board.hasEnded().store(true, std::memory_order_seq_cst);

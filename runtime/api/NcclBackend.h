@@ -29,7 +29,7 @@ public:
 
   uint32_t ranks() const override { return static_cast<uint32_t>(communicator->ranks()); }
   bool takesStreams() const override { return true; }
-  Arrival arrive(std::span<const core::RankRequest> parts) override { return {{}, parts, 0, true}; }
+  Arrival arrive(std::span<const core::RankRequest> parts) override { return {{}, parts, 0}; }
   core::Outcome complete(const Arrival &arrival) override;
   core::Result<const char *> select(const core::Request &request) override;
   core::OnlineSelection::Counters tuneCounters() override {

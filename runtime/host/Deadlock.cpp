@@ -12,10 +12,11 @@ namespace gc3::host {
 using namespace bundle;
 using namespace core;
 
-/// Returns the thread block that must make progress before thread block `index` can step, or none.
-uint32_t Run::waitsFor(uint32_t index) const {
+/// Returns the thread block that must make progress before thread block `index` can step, or none. `reason` is the
+/// result of blocked(), which another process can change at any time.
+uint32_t Run::waitsFor(uint32_t index, Blocked reason) const {
   const ThreadBlockState &block = blocks[index];
-  switch (blocked(block)) {
+  switch (reason) {
   case Blocked::Staging: return stagingWaitsFor(ranks[block.rank]);
   case Blocked::Wait: return prog.firstThreadBlock(block.rank) + unmetWait(block)->thread_block();
   case Blocked::Message: return prog.connections()[prog.incoming(index)].sender;
@@ -27,9 +28,9 @@ uint32_t Run::waitsFor(uint32_t index) const {
   return Program::none;
 }
 
-std::string Run::describe(uint32_t index) const {
+std::string Run::describe(uint32_t index, Blocked reason) const {
   const ThreadBlockState &block = blocks[index];
-  if (blocked(block) == Blocked::Reader) {
+  if (reason == Blocked::Reader) {
     const uint32_t local = index - prog.firstThreadBlock(block.rank);
     const fbs::ThreadBlock &record = prog.rank(block.rank).threadBlocks[local];
     return "rank " + std::to_string(block.rank) + " thread block " + std::to_string(local) +
@@ -37,7 +38,7 @@ std::string Run::describe(uint32_t index) const {
            std::to_string(record.channel());
   }
   const std::string text = describeWaiter(prog, index, block.step, block.tile);
-  switch (blocked(block)) {
+  switch (reason) {
   case Blocked::Staging: return text + "copies of an earlier tile to be read";
   case Blocked::Wait: return text + awaitedStep(*unmetWait(block));
   case Blocked::Message: return text + awaitedMessage(prog, index);
@@ -57,10 +58,11 @@ std::string Run::explainWaiting(std::span<const uint32_t> own,
   size_t waiting = 0;
   for (const uint32_t rank : own)
     for (uint32_t index = prog.firstThreadBlock(rank); index < prog.firstThreadBlock(rank + 1); ++index) {
-      const uint32_t awaited = waitsFor(index);
+      const Blocked reason = blocked(blocks[index]);
+      const uint32_t awaited = waitsFor(index, reason);
       if (awaited == Program::none || blocks[awaited].rank == rank || ++waiting > maxLines)
         continue;
-      text += "\n  " + describe(index) + ", " + describeRank(blocks[awaited].rank);
+      text += "\n  " + describe(index, reason) + ", " + describeRank(blocks[awaited].rank);
     }
   if (waiting > maxLines)
     text += "\n  and " + std::to_string(waiting - maxLines) + " more";
@@ -74,7 +76,8 @@ std::string Run::explainDeadlock() const {
   for (uint32_t start = 0; start < blocks.size() && cycle.empty(); ++start) {
     std::vector<uint32_t> path;
     uint32_t at = start;
-    for (; at != Program::none && mark[at] == Unseen && blocked(blocks[at]) != Blocked::Finished; at = waitsFor(at)) {
+    for (; at != Program::none && mark[at] == Unseen && blocked(blocks[at]) != Blocked::Finished;
+         at = waitsFor(at, blocked(blocks[at]))) {
       mark[at] = OnPath;
       path.push_back(at);
     }
@@ -88,7 +91,9 @@ std::string Run::explainDeadlock() const {
                      std::to_string(layout.fifoSlots) + " FIFO slots per connection; a cycle of " +
                      std::to_string(cycle.size()) + ":";
   size_t lines = 0, waiting = 0;
-  auto add = [&](uint32_t index) { text += ++lines <= maxLines ? "\n  " + describe(index) : ""; };
+  auto add = [&](uint32_t index) {
+    text += ++lines <= maxLines ? "\n  " + describe(index, blocked(blocks[index])) : "";
+  };
   for (uint32_t index : cycle) {
     inCycle[index] = true;
     add(index);

@@ -214,8 +214,8 @@ private:
   uint32_t stagingWaitsFor(const RankState &state) const;
   void stageTile(RankState &state);
   const bundle::fbs::Wait *unmetWait(const ThreadBlockState &block) const;
-  uint32_t waitsFor(uint32_t block) const;
-  std::string describe(uint32_t block) const;
+  uint32_t waitsFor(uint32_t block, Blocked reason) const;
+  std::string describe(uint32_t block, Blocked reason) const;
 
   const core::LoadedProgram &loaded;
   const core::Program &prog;

@@ -645,9 +645,11 @@ GC3_API gc3Result_t gc3GroupStart(void);
 
 /**
  * Ends a group. At the outermost end, runs the deferred calls. The k-th calls on the communicators of one group of
- * ranks run together, k = 1, 2, ... Returns the first error. On host communicators, an error drops the later calls on
- * communicators of the same ranks; calls on other communicators still run. On GPUs all calls run, as if they were made
- * one by one in the order of the group. gc3InvalidUsage: no gc3GroupStart.
+ * ranks run together, k = 1, 2, ... Calls on host communicators of different groups of ranks run on concurrent threads,
+ * so ranks can make them in different orders. Returns the first error. On host communicators, an error drops the later
+ * calls on communicators of the same ranks; calls on other communicators still run. On GPUs all calls run, as if they
+ * were made one by one in the order of the group. gc3InvalidUsage: no gc3GroupStart. gc3SystemError: no memory, or no
+ * thread.
  */
 GC3_API gc3Result_t gc3GroupEnd(void);
 

@@ -111,7 +111,7 @@ TEST_F(HostLines, CollectivesOfOnesOwnHaveElements) {
       Lines{"gc3: rank 0: shift_reversed 2 of float sum: program 'shift'"});
   EXPECT_EQ(lines([&](gc3Comm_t comm) { gc3RunProgram(comm, "ring", x, x, 4, gc3Int32, gc3Min, nullptr); }),
             Lines{"gc3: rank 0: ring 4 of int32 min: an earlier call timed out; destroy the communicators and create "
-                  "new ones"});
+                  "new ones. Its error: after 1 ms, 1 of 2 ranks wait in a call that these ranks have not made: 1"});
 }
 
 TEST_F(HostLines, WhereNoProgramRunsTheReasonIsSaid) {

@@ -193,6 +193,40 @@ TEST(Processes, HaveSeveralCommunicators) {
     EXPECT_EQ(waitFor(child), 0);
 }
 
+/// Each process makes calls on two communicators in one group. The processes make these calls in opposite orders, which
+/// must not deadlock.
+TEST(Processes, GroupCallsOnCommunicatorsInAnyOrder) {
+  const IdPipe pipes[2];
+  Job job{{ringAllReduce(2, true)}, 2, 1};
+  job.config.timeoutMs = 10000;
+  const auto callOnBoth = [](const Member &first, const Member &second) {
+    for (int turn = 0; turn < 300; ++turn) {
+      std::vector<float> data[2];
+      for (int i = 0; i < 2; ++i)
+        data[i].assign(1000, static_cast<float>(10 * i + turn + first.rank));
+      ASSERT_EQ(gc3GroupStart(), gc3Success);
+      for (int i = 0; i < 2; ++i) {
+        const int which = first.rank == 0 ? i : 1 - i;
+        float *const own = data[which].data();
+        ASSERT_EQ(gc3AllReduce(own, own, 1000, gc3Float32, gc3Sum, which == 0 ? first.comm : second.comm, nullptr),
+                  gc3Success);
+      }
+      ASSERT_EQ(gc3GroupEnd(), gc3Success) << gc3GetLastError(nullptr);
+      for (int i = 0; i < 2; ++i)
+        ASSERT_EQ(data[i], std::vector<float>(1000, static_cast<float>(20 * i + 2 * turn + 1)));
+    }
+  };
+  std::vector<pid_t> children;
+  for (int process = 0; process < 2; ++process)
+    children.push_back(start([&] {
+      runProcess(job, process, pipes[0], [&](Member &first) {
+        runProcess(job, process, pipes[1], [&](Member &second) { callOnBoth(first, second); });
+      });
+    }));
+  for (const pid_t child : children)
+    EXPECT_EQ(waitFor(child), 0);
+}
+
 TEST(Processes, NameAKilledProcess) {
   runAll({{ringAllReduce(3, true)}, 3, 1}, [](Member &self) {
     expectSums(self, 1000, 3);
