@@ -199,11 +199,13 @@ class Bundle:
              max_bytes: int = 1 << 30, programs: int = 4) -> Bundle:
         """Returns a bundle of the fastest programs for each range of sizes, at most `programs` for each collective.
 
-        The candidates are this bundle's source with all values of its knobs: params that list their values. Times are
-        predictions for `topology`, or measurements on this machine if `measure` is ``"host"`` or ``"cuda"``.
+        The candidates are all programs of this bundle's source with all values of its knobs: params that list their
+        values. Times are predictions for `topology`, or measurements on this machine if `measure` is ``"host"`` or
+        ``"cuda"``. Raises ArgumentError if the bundle was compiled with ``programs`` or ``fifo_slots``, which gc3-tune
+        does not have. gc3-tune proves all programs as ``verify="fast"`` does.
         """
         source = self._unchanged_source()
-        options = [option for option in source.options if option.startswith(("-D", "-I", "--max-threadblocks"))]
+        options = _options_of_tune(source)
         options += [f"--topology={topology}"] if topology is not None else []
         options += [f"--measure={measure}"] if measure is not None else []
         options += ["-b", str(min_bytes), "-e", str(max_bytes), f"--programs={programs}", "-q"]
@@ -227,6 +229,16 @@ class Bundle:
         options += [f"--{name}={value}" for name, value in given.items() if value is not None]
         source = Source("-", _tools.output("gc3-synth", options), os.getcwd(), ())
         return cls(_cache.bundle_of(source), source)
+
+
+def _options_of_tune(source: Source) -> List[str]:
+    """Returns the options of a source for gc3-tune. Raises ArgumentError if gc3-tune does not have one of them."""
+    options = [option for option in source.options if not option.startswith("--verify=")]
+    missing = [option for option in options if not option.startswith(("-D", "-I", "--max-threadblocks="))]
+    if missing:
+        raise errors.ArgumentError(f"the bundle was compiled with {' and '.join(missing)}, and gc3-tune has no such "
+                                   "option: compile the bundle without it")
+    return options
 
 
 def open_bundle(bundle: Union[Bundle, StrPath]) -> Bundle:

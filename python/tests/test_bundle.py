@@ -155,6 +155,28 @@ def test_tune(tmp_path):
         gc3.compile(text).tune("moon")
 
 
+def test_options_of_the_compiler_reach_tune(tmp_path):
+    needs("gc3-tune")
+    (tmp_path / "blocks.gc3").write_text("fn blocks() -> int { return 2; }")
+    text = """
+        import "blocks.gc3";
+        param R: int = 2;
+        program p implements allgather(ranks = R * blocks()) {
+            for r in 0..R * blocks() { for q in 0..R * blocks() { chunk(r, input, 0).copy(q, output, r); } }
+        }"""
+    options = {"params": {"R": 4}, "include": [tmp_path], "max_threadblocks": 7}
+    tuned = gc3.compile(text, verify="exact", **options).tune("dgx-h100", min_bytes=1024, max_bytes=2048)
+    assert [program.ranks for program in tuned.programs] == [8]
+
+
+def test_options_that_tune_does_not_have():
+    for options, text in [({"programs": "gather"}, "--program=gather"), ({"fifo_slots": 3}, "--fifo-slots=3")]:
+        with pytest.raises(gc3.ArgumentError) as error:
+            gc3.compile(EVERYTHING, **options).tune("ring:4")
+        assert str(error.value) == (f"the bundle was compiled with {text}, and gc3-tune has no such option: compile the "
+                                    "bundle without it")
+
+
 def test_synthesize():
     needs("gc3-synth")
     found = gc3.Bundle.synthesize("ring:4", "allgather")
