@@ -72,8 +72,8 @@ def is_tensor(array: Any) -> bool:
 def view(array: Any, name: str) -> View:
     """Returns the view of a NumPy array, a PyTorch tensor or an object with the buffer protocol.
 
-    `name` is the argument's name in messages. Raises ArgumentError if the array has gaps or gc3 has no such elements,
-    and TypeError if it is no array.
+    `name` is the argument's name in messages. Raises ArgumentError if the array has gaps, if gc3 has no such elements,
+    or if it is no array.
     """
     if is_tensor(array):
         result = _view_tensor(array, name)
@@ -114,8 +114,8 @@ def _view_buffer(array: Any, name: str) -> View:
     try:
         memory = memoryview(array)
     except TypeError:
-        raise TypeError(f"{name} is a NumPy array, a PyTorch tensor or an object with the buffer protocol, not "
-                        f"{type(array).__name__}") from None
+        raise errors.ArgumentError(f"{name} is a NumPy array, a PyTorch tensor or an object with the buffer protocol, "
+                                   f"not {type(array).__name__}") from None
     if not memory.c_contiguous:
         raise _reject_gaps(name, "a copy")
     dtype = _NAME_OF_KIND.get((memory.format.lstrip("@=<"), memory.itemsize), f"'{memory.format}'")

@@ -10,11 +10,12 @@ import sys
 from types import TracebackType
 from typing import Any, List, Optional, Tuple, Type, Union
 
-from . import _forms, _library, arrays, errors, groups, rendezvous
+from . import _checks, _forms, _library, arrays, errors, groups, rendezvous
 from ._config import Config
 from .arrays import View
 from .bundle import Bundle, StrPath, open_bundle
 
+_MOST_RANKS = 65536
 _UNIQUE_ID_BYTES = ctypes.sizeof(_library.UniqueId)
 
 
@@ -89,10 +90,12 @@ class Communicator:
         """
         if len(id) != _UNIQUE_ID_BYTES:
             raise errors.ArgumentError(f"id has {len(id)} bytes, and gc3.unique_id() returns {_UNIQUE_ID_BYTES}")
+        count = _checks.integer(size, "size", 1, _MOST_RANKS)
+        own = _checks.integer(rank, "rank", 0, count - 1)
         opened = open_bundle(bundle)
         handle = ctypes.c_void_p()
         identity = _library.UniqueId.from_buffer_copy(id)
-        _library.library().call("gc3HostCommInitRank", handle, size, identity, rank, opened.handle, config.host())
+        _library.library().call("gc3HostCommInitRank", handle, count, identity, own, opened.handle, config.host())
         return cls(handle, opened)
 
     @classmethod
@@ -104,9 +107,7 @@ class Communicator:
         the number of ranks; it can be omitted if all programs of the bundle have the same number.
         """
         opened = open_bundle(bundle)
-        count = size if size is not None else _only_size(opened)
-        if not 1 <= count <= 65536:
-            raise errors.ArgumentError(f"size is 1 to 65536, not {count}")
+        count = _only_size(opened) if size is None else _checks.integer(size, "size", 1, _MOST_RANKS)
         handles = (ctypes.c_void_p * count)()
         _library.library().call("gc3HostCommInitAll", handles, count, opened.handle, config.host())
         return [cls(ctypes.c_void_p(handle), opened) for handle in handles]
@@ -120,8 +121,8 @@ class Communicator:
         graph. Raises UsageError if NCCL is older than 2.28.7, or if gc3 was built without CUDA.
         """
         opened = open_bundle(bundle)
-        handle = ctypes.c_void_p()
-        _library.library().call("gc3CommInit", handle, opened.handle, ctypes.c_void_p(pointer), config.gpu())
+        handle, nccl = ctypes.c_void_p(), ctypes.c_void_p(_checks.integer(pointer, "pointer", 1, 2**64 - 1))
+        _library.library().call("gc3CommInit", handle, opened.handle, nccl, config.gpu())
         return cls(handle, opened, "cuda")
 
     @classmethod
@@ -283,9 +284,9 @@ class Communicator:
         Returns the output on the root, None on other ranks.
         """
         send = self._input(x)
-        number = arrays.op_number(op)
+        number, root = arrays.op_number(op), self._root(root)
         receive = None
-        if self.rank == self._root(root):
+        if self.rank == root:
             receive = self._output(send, x if out is None else out, send.elements, "as many as x")
         self._call("gc3Reduce", send, receive or send, send.elements, number, root)
         return receive.array if receive else None
@@ -316,9 +317,9 @@ class Communicator:
 
         Returns the output on the root, None on other ranks.
         """
-        send = self._input(x)
+        send, root = self._input(x), self._root(root)
         receive = None
-        if self.rank == self._root(root):
+        if self.rank == root:
             joined = self._new(send, arrays.join_first(send, self.size), out)
             receive = self._output(send, joined, self.size * send.elements, "those of x for each rank")
         self._call("gc3Gather", send, receive or send, send.elements, root)
@@ -335,7 +336,8 @@ class Communicator:
 
         Returns the output.
         """
-        if self.rank == self._root(root):
+        root = self._root(root)
+        if self.rank == root:
             if x is None:
                 raise errors.ArgumentError(f"x is None on rank {root}, which is the root: pass the array to scatter")
             send = self._input(x)
@@ -379,7 +381,7 @@ class Communicator:
         """
         block = self._input(x)
         name = ctypes.c_char_p()
-        self._library.call("gc3SelectProgram", self.handle, collective.encode(), block.elements, block.type,
+        self._library.call("gc3SelectProgram", self.handle, _checks.text(collective, "collective").encode(), block.elements, block.type,
                            -1 if root is None else self._root(root), name)
         return (name.value or b"").decode()
 
@@ -404,6 +406,7 @@ class Communicator:
 
     def _elements(self, function: str, name: str) -> Tuple[int, int]:
         """Returns this rank's elements of input and output for each element of a block."""
+        _checks.text(name, "program" if function == "gc3RunProgram" else "collective")
         programs = [(index, program) for index, program in enumerate(self.bundle.programs)
                     if program.ranks == self.size]
         if function == "gc3RunProgram":
@@ -421,7 +424,7 @@ class Communicator:
                 count: Optional[int]) -> int:
         """Returns the number of elements of a block, which `count` or the first buffer of this rank determines."""
         if count is not None:
-            return count
+            return _checks.integer(count, "count", 0, 2**63 - 1)
         for array, argument, factor in (send, receive):
             if array is not None and factor:
                 if array.elements % factor:
@@ -475,9 +478,7 @@ class Communicator:
         return array.elements // self.size
 
     def _root(self, root: int) -> int:
-        if not 0 <= root < self.size:
-            raise errors.ArgumentError(f"root is 0 to {self.size - 1}, not {root}")
-        return root
+        return _checks.integer(root, "root", 0, self.size - 1)
 
     def _call(self, function: str, send: View, receive: View, count: int, *more: int,
               name: Optional[bytes] = None) -> None:
