@@ -127,17 +127,24 @@ class Communicator:
 
     @classmethod
     def from_process_group(cls, group: Optional[Any], bundle: Union[Bundle, StrPath],
-                           config: Config = Config()) -> Communicator:
+                           config: Config = Config(), *, device: Optional[str] = None) -> Communicator:
         """Creates a rank on the ranks of a PyTorch process group; None is the default group.
 
-        All ranks of the group call this. A group of gloo or MPI gets a host communicator. A group of NCCL gets one
-        on GPUs, which uses the group's NCCL communicator; select the rank's GPU by ``torch.cuda.set_device`` first,
-        and close the communicator before the group is destroyed. Raises UsageError if PyTorch is older than 2.8, which
-        does not give this NCCL communicator. The default name of the communicator is the group's `group_desc`.
+        All ranks of the group call this, with the same `device`: ``"cpu"`` or ``"cuda"``. By default, it is
+        ``"cuda"`` if the group's backend is NCCL alone. Groups for both kinds of tensors, such as those of the backend
+        gc3 and of ``init_process_group()``, need ``device="cuda"`` for tensors on GPUs.
+
+        On CPUs, the communicator is one of the host. On GPUs, it uses the group's NCCL communicator: select the rank's
+        GPU by ``torch.cuda.set_device`` first, and close the communicator before the group is destroyed. Raises
+        UsageError if the group does not run on GPUs, or if PyTorch is older than 2.8, which does not give this NCCL
+        communicator. The default name of the communicator is the group's `group_desc`.
         """
         if config.name is None:
             config = dataclasses.replace(config, name=rendezvous.description(group))
-        if rendezvous.is_on_gpus(group):
+        kind = rendezvous.device_of(group) if device is None else device
+        if kind not in ("cpu", "cuda"):
+            raise errors.ArgumentError(f"device is 'cpu', 'cuda' or None, not {device!r}")
+        if kind == "cuda":
             return cls.from_nccl(rendezvous.nccl_pointer(group), bundle, config)
         distributed = importlib.import_module("torch").distributed
         identity = rendezvous.share_id_over_group(group)

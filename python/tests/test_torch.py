@@ -123,6 +123,70 @@ def test_missing_bundle_is_an_error_on_all_ranks():
         assert "missing.gc3b" in output.splitlines()[-1], output
 
 
+@pytest.mark.parametrize("backend, device, chosen", [
+    ("nccl", None, "cuda"), ("cuda:nccl", None, "cuda"), ("nccl", "cpu", "cpu"), ("gloo", None, "cpu"),
+    ("cpu:gloo,cuda:nccl", None, "cpu"), ("cpu:gloo,cuda:nccl", "cuda", "cuda"), ("undefined", None, "cpu"),
+    ("undefined", "cuda", "cuda"), ("gc3", None, "cpu"), ("gc3", "cuda", "cuda"), ("gc3", "cpu", "cpu"),
+    ("cpu:gc3,cuda:gc3", None, "cpu")])
+def test_device_of_a_communicator(monkeypatch, backend, device, chosen):
+    import gc3
+    distributed, group = torch_checks.dist, object()
+    monkeypatch.setattr(distributed, "get_backend", lambda _: backend)
+    monkeypatch.setattr(distributed, "get_rank", lambda _: 0)
+    monkeypatch.setattr(distributed, "get_world_size", lambda _: 2)
+    monkeypatch.setattr(gc3.rendezvous, "share_id_over_group", lambda _: "id")
+    monkeypatch.setattr(gc3.rendezvous, "nccl_pointer", lambda _: "pointer")
+    monkeypatch.setattr(gc3.Communicator, "from_id", lambda *arguments: ("cpu", *arguments[:3]))
+    monkeypatch.setattr(gc3.Communicator, "from_nccl", lambda *arguments: ("cuda", *arguments[:1]))
+    communicator = gc3.Communicator.from_process_group(group, None, device=device)
+    assert communicator == (("cuda", "pointer") if chosen == "cuda" else ("cpu", "id", 0, 2))
+    with pytest.raises(gc3.ArgumentError, match="device is 'cpu', 'cuda' or None, not 'tpu'"):
+        gc3.Communicator.from_process_group(group, None, device="tpu")
+
+
+class FakeGroup:
+    """A process group that has the backends of a PyTorch 2 by kind of device."""
+
+    def __init__(self, **backends):
+        self._backends = backends
+
+    def _get_backend(self, device):
+        if device.type not in self._backends:
+            raise RuntimeError(f"No backend type associated with device type {device.type}")
+        return self._backends[device.type]
+
+
+class FakeNccl:
+    """A ProcessGroupNCCL, which has a communicator after its first collective."""
+
+    pointer = 0
+
+    def allreduce(self, _):
+        self.pointer = 1234
+        return self
+
+    def wait(self):
+        pass
+
+    def _comm_ptr(self):
+        return self.pointer
+
+
+def test_nccl_communicator_of_a_group(monkeypatch):
+    import gc3
+    import torch
+    monkeypatch.setattr(torch, "zeros", lambda *_, **__: None)
+    device = torch.device("cuda", 0)
+    assert gc3.rendezvous.nccl_pointer(FakeGroup(cpu=None, cuda=FakeNccl()), device) == 1234
+    with pytest.raises(gc3.UsageError, match="the process group does not run on GPUs: No backend type"):
+        gc3.rendezvous.nccl_pointer(FakeGroup(cpu=None), device)
+    with pytest.raises(gc3.UsageError, match="does not give the NCCL communicator"):
+        gc3.rendezvous.nccl_pointer(FakeGroup(cuda="gloo"), device)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(gc3.UsageError, match="this process has no GPU"):
+        gc3.rendezvous.nccl_pointer(FakeGroup(cuda=FakeNccl()))
+
+
 def test_wiring_of_irregular_groups():
     from gc3.torch import _standard
     assert _standard.wiring([0, 1, 4, 5], 4) == (2, 2)

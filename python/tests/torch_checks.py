@@ -493,6 +493,16 @@ def check_all_to_all_single(job):
         gc3.torch.all_to_all_single(torch.empty_like(x), x, [2] * job.size, splits)
         raise AssertionError("unequal splits have no error")
     except gc3.ArgumentError as error:
+def check_communicators_of_groups(job):
+    groups = [job.gloo, dist.group.WORLD] + ([dist.new_group(backend="cpu:gloo")] if VERSION >= (2, 1) else [])
+    bundle = gc3.compile(EXAMPLES / "oneshot_allreduce.gc3", params={"R": job.size})
+    for group in groups:
+        for device in (None, "cpu"):
+            with gc3.Communicator.from_process_group(group, bundle, device=device) as comm:
+                equal(comm.all_reduce(job.data((3,))), sum(job.all_data((3,))))
+                assert (comm.rank, comm.size, comm.device) == (job.rank, job.size, "cpu")
+
+
         assert ("splits [1, 3" if job.rank == 1 else "splits of another rank") in str(error), error
         assert "blocks of equal size" in str(error), error
 
