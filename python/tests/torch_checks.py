@@ -276,16 +276,31 @@ def check_bundles_of_the_user_come_first(job):
 # ---- Training ----
 
 
-def train(job, wrap):
+def dense_model():
+    return torch.nn.Sequential(torch.nn.Linear(20, 64), torch.nn.ReLU(), torch.nn.Linear(64, 3))
+
+
+def dense_data(generator):
+    return torch.randn(16, 20, generator=generator)
+
+
+def sparse_model():
+    return torch.nn.Sequential(torch.nn.EmbeddingBag(50, 20, sparse=True), torch.nn.Linear(20, 3))
+
+
+def sparse_data(generator):
+    return torch.randint(50, (16, 4), generator=generator)
+
+
+def train(job, wrap, make_model=dense_model, make_data=dense_data):
     """Trains a small model, and returns the losses of this rank."""
     torch.manual_seed(7)
-    model = torch.nn.Sequential(torch.nn.Linear(20, 64), torch.nn.ReLU(), torch.nn.Linear(64, 3))
-    model = wrap(model)
+    model = wrap(make_model())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     generator = torch.Generator().manual_seed(job.rank)
     losses = []
     for _ in range(5):
-        x, y = torch.randn(16, 20, generator=generator), torch.randint(3, (16,), generator=generator)
+        x, y = make_data(generator), torch.randint(3, (16,), generator=generator)
         optimizer.zero_grad()
         loss = torch.nn.functional.cross_entropy(model(x), y)
         loss.backward()
@@ -294,8 +309,8 @@ def train(job, wrap):
     return torch.tensor(losses, dtype=torch.float64)
 
 
-def compare_losses(job, wrap):
-    ours, theirs = train(job, lambda model: wrap(model, None)), train(job, lambda model: wrap(model, job.gloo))
+def compare_losses(job, wrap, *model_and_data):
+    ours, theirs = (train(job, lambda model: wrap(model, group), *model_and_data) for group in (None, job.gloo))
     if job.size == 2:  # a sum of two has one order
         equal(ours, theirs)
     else:
@@ -308,6 +323,11 @@ def check_ddp(job):
     compare_losses(job, lambda model, group: ddp(model, process_group=group))
     compare_losses(job, lambda model, group: ddp(model, process_group=group, bucket_cap_mb=0.001,
                                                  gradient_as_bucket_view=True))
+
+
+def check_ddp_with_sparse_gradients(job):
+    ddp = torch.nn.parallel.DistributedDataParallel
+    compare_losses(job, lambda model, group: ddp(model, process_group=group), sparse_model, sparse_data)
 
 
 def compare_with_ddp(job, wrap):
