@@ -493,6 +493,16 @@ def check_functional_collectives(job):
           torch.cat([data.chunk(job.size)[job.rank] for data in job.all_data(x.shape)]))
 
 
+def check_communicators_of_groups(job):
+    groups = [job.gloo, dist.group.WORLD] + ([dist.new_group(backend="cpu:gloo")] if VERSION >= (2, 1) else [])
+    bundle = gc3.compile(EXAMPLES / "oneshot_allreduce.gc3", params={"R": job.size})
+    for group in groups:
+        for device in (None, "cpu"):
+            with gc3.Communicator.from_process_group(group, bundle, device=device) as comm:
+                equal(comm.all_reduce(job.data((3,))), sum(job.all_data((3,))))
+                assert (comm.rank, comm.size, comm.device) == (job.rank, job.size, "cpu")
+
+
 def check_all_to_all_single(job):
     comm = gc3.torch.all_to_all_communicator()
     assert comm is gc3.torch.all_to_all_communicator() and comm.size == job.size
@@ -513,18 +523,35 @@ def check_all_to_all_single(job):
         gc3.torch.all_to_all_single(torch.empty_like(x), x, [2] * job.size, splits)
         raise AssertionError("unequal splits have no error")
     except gc3.ArgumentError as error:
-def check_communicators_of_groups(job):
-    groups = [job.gloo, dist.group.WORLD] + ([dist.new_group(backend="cpu:gloo")] if VERSION >= (2, 1) else [])
-    bundle = gc3.compile(EXAMPLES / "oneshot_allreduce.gc3", params={"R": job.size})
-    for group in groups:
-        for device in (None, "cpu"):
-            with gc3.Communicator.from_process_group(group, bundle, device=device) as comm:
-                equal(comm.all_reduce(job.data((3,))), sum(job.all_data((3,))))
-                assert (comm.rank, comm.size, comm.device) == (job.rank, job.size, "cpu")
-
-
         assert ("splits [1, 3" if job.rank == 1 else "splits of another rank") in str(error), error
         assert "blocks of equal size" in str(error), error
+
+
+def check_types_that_move_as_bytes(job):
+    comm = communicator(job)
+    for dtype in (torch.bool, torch.int16, torch.complex64, torch.float32):
+        x, shape = job.data((2 * job.size, 3), dtype), (2 * job.size, 3)
+        if dtype == torch.bool:
+            x = job.data(shape) > 2
+        parts = [None] * job.size
+        dist.all_gather_object(parts, x)
+        expected = torch.cat([data.chunk(job.size)[job.rank] for data in parts])
+        for call in (dist.all_to_all_single, gc3.torch.all_to_all_single):
+            out = torch.empty_like(x)
+            call(out, x)
+            equal(out, expected)
+        gaps = torch.empty(3, 2 * job.size, dtype=dtype).t()
+        gc3.torch.all_to_all_single(gaps, x.t().contiguous().t())
+        equal(gaps, expected)
+        equal(gc3.torch.all_to_all(x, comm), expected)
+        equal(gc3.torch.all_gather(x, comm), torch.cat(parts))
+        equal(gc3.torch.broadcast(x, comm, 1), parts[1])
+    try:
+        gc3.torch.all_to_all_single(torch.empty(job.size, dtype=torch.uint8), torch.ones(job.size, dtype=torch.bool))
+        raise AssertionError("outputs of another type have no error")
+    except gc3.ArgumentError as error:
+        assert "torch.bool, and the output of type torch.uint8" in str(error), error
+    comm.close()
 
 
 def check_all_to_all_single_needs_whole_blocks(job):

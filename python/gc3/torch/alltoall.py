@@ -43,8 +43,8 @@ def all_to_all_communicator(group: Optional[Any] = None,
     """Returns the communicator of :func:`all_to_all_single` for a process group; None is the default group.
 
     The first call for a group and a device creates it: all ranks of the group make this call. `device` is the device of
-    the tensors; None is the current GPU for a group of NCCL alone, and the CPU for others. :func:`gc3.torch.all_to_all` takes
-    the communicator, too. Raises ArgumentError for a group of one rank.
+    the tensors; None is the current GPU for a group of NCCL alone, and the CPU for others.
+    :func:`gc3.torch.all_to_all` takes the communicator, too. Raises ArgumentError for a group of one rank.
     """
     group = group if group is not None else dist.group.WORLD
     if device is None:
@@ -76,8 +76,8 @@ def all_to_all_single(output: torch.Tensor, input: torch.Tensor, output_split_si
     has another number of ranks on each node, the ranks exchange blocks directly.
 
     Args:
-        output: a contiguous tensor with the elements of `input`.
-        input: a contiguous tensor, whose first dimension is a multiple of the number of ranks.
+        output: a tensor with as many elements as `input`, of the same type.
+        input: a tensor of any type, whose first dimension is a multiple of the number of ranks.
         output_split_sizes, input_split_sizes: None, or equal numbers. If a rank passes them, all ranks do: then the
             ranks first agree that all are equal.
         group: a process group of any backend; None is the default group.

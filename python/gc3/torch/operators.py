@@ -2,14 +2,16 @@
 """Operators: collectives as functions of tensors, which torch.compile traces and autograd differentiates.
 
 Each operator ``torch.ops.gc3.NAME`` has implementations for CPU and CUDA, for meta tensors (shapes only) and for
-autograd. Operators are pure: they return new tensors. Their last argument is the name of a registered communicator,
-because the arguments of an operator are tensors, numbers and texts.
+autograd. Operators are pure: they return new tensors. ``all_gather``, ``all_to_all`` and ``broadcast`` move elements of
+any type, as bytes. The last argument is the name of a registered communicator, because the arguments of an operator are
+tensors, numbers and texts.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import itertools
 import weakref
 from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
@@ -18,6 +20,7 @@ import torch
 
 from .. import errors
 from ..communicator import Communicator
+from ._calls import dense, raw
 from ._executors import StreamExecutor, ThreadExecutor
 from ._pytorch import library, ops
 from ._work import Work
@@ -231,17 +234,17 @@ _all_reduce: _Operator = _Operator(
     lambda g, op, name: _gradient_of_reduction(g, op, lambda: _all_reduce(g, op, name)))
 _all_gather: _Operator = _Operator(
     "all_gather(Tensor x, str comm) -> Tensor", lambda comm, x: _joined(x, comm.size),
-    lambda comm, x, out: comm.all_gather(x, out), lambda g, name: _reduce_scatter(g, "sum", name))
+    lambda comm, x, out: comm.all_gather(raw(x), raw(out)), lambda g, name: _reduce_scatter(g, "sum", name))
 _reduce_scatter: _Operator = _Operator(
     "reduce_scatter(Tensor x, str op, str comm) -> Tensor", lambda comm, x, op: _part(x, comm.size),
     lambda comm, x, out, op: comm.reduce_scatter(x, out, op),
     lambda g, op, name: _gradient_of_reduction(g, op, lambda: _scaled(_all_gather(g, name), op, name)))
 _all_to_all: _Operator = _Operator(
     "all_to_all(Tensor x, str comm) -> Tensor", lambda comm, x: _blocks(x, comm.size),
-    lambda comm, x, out: comm.all_to_all(x, out), lambda g, name: _all_to_all(g, name))
+    lambda comm, x, out: comm.all_to_all(raw(x), raw(out)), lambda g, name: _all_to_all(g, name))
 _broadcast: _Operator = _Operator(
     "broadcast(Tensor x, int root, str comm) -> Tensor", lambda comm, x, root: _same(x),
-    lambda comm, x, out, root: comm.broadcast(x, out, root), _no_gradient("broadcast"))
+    lambda comm, x, out, root: comm.broadcast(raw(x), raw(out), root), _no_gradient("broadcast"))
 _run: _Operator = _Operator(
     "run(Tensor x, str collective, str op, str? transposed, str comm) -> Tensor",
     lambda comm, x, collective, op, transposed: _custom(x, collective, comm),
@@ -260,8 +263,17 @@ def exchange(communicator: Communicator, x: torch.Tensor, out: torch.Tensor) -> 
     """Starts an all_to_all into `out`, after the asynchronous calls so far."""
     for tensor in (x, out):
         _part(tensor, communicator.size)
-    work: Work = executor(communicator, x.device).submit(lambda: communicator.all_to_all(x.detach(), out), [out], [x])
+    if x.dtype != out.dtype:
+        raise errors.ArgumentError(f"the input has elements of type {x.dtype}, and the output of type {out.dtype}; "
+                                   "they must have the same type")
+    run = functools.partial(_exchange, communicator, x.detach(), out)
+    work: Work = executor(communicator, x.device).submit(run, [out], [x])
     return work
+
+
+def _exchange(communicator: Communicator, x: torch.Tensor, out: torch.Tensor) -> None:
+    with dense(out, is_read=False) as data:
+        communicator.all_to_all(raw(x.contiguous()), raw(data))
 
 
 def _start_or_run(operator: _Operator, async_op: bool, x: torch.Tensor, *arguments: Any) -> Union[torch.Tensor, Work]:
