@@ -388,8 +388,8 @@ class Communicator:
         """
         block = self._input(x)
         name = ctypes.c_char_p()
-        self._library.call("gc3SelectProgram", self.handle, _checks.text(collective, "collective").encode(), block.elements, block.type,
-                           -1 if root is None else self._root(root), name)
+        self._library.call("gc3SelectProgram", self.handle, _checks.text(collective, "collective").encode(),
+                           block.elements, block.type, -1 if root is None else self._root(root), name)
         return (name.value or b"").decode()
 
     def _run(self, function: str, name: str, x: Optional[Any], out: Optional[Any], op: Any,

@@ -15,8 +15,8 @@ Param = Union[int, bool, str, Sequence[int], Sequence[bool], Sequence[str]]
 
 
 def compile(path_or_text: StrPath, *, params: Optional[Mapping[str, Param]] = None, programs: Optional[str] = None,
-            verify: str = "fast", include: Union[StrPath, Sequence[StrPath]] = (), max_threadblocks: Optional[int] = None,
-            fifo_slots: Optional[int] = None) -> Bundle:
+            verify: str = "fast", include: Union[StrPath, Sequence[StrPath]] = (),
+            max_threadblocks: Optional[int] = None, fifo_slots: Optional[int] = None) -> Bundle:
     """Compiles the programs of a file or a text.
 
     Bundles are kept in ``$XDG_CACHE_HOME/gc3``, by default ``~/.cache/gc3``. So gc3c runs again only if the text, an
@@ -51,7 +51,8 @@ def compile(path_or_text: StrPath, *, params: Optional[Mapping[str, Param]] = No
 
 
 def _options(params: Mapping[str, Param], programs: Optional[str], verify: str,
-             include: Union[StrPath, Sequence[StrPath]], max_threadblocks: Optional[int], fifo_slots: Optional[int]) -> Tuple[str, ...]:
+             include: Union[StrPath, Sequence[StrPath]], max_threadblocks: Optional[int],
+             fifo_slots: Optional[int]) -> Tuple[str, ...]:
     if verify not in ("fast", "exact", "off"):
         raise errors.ArgumentError(f"verify is 'fast', 'exact' or 'off', not {verify!r}")
     options = [f"--verify={verify}"]

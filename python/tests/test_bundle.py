@@ -44,7 +44,7 @@ def test_save_and_open(ring, tmp_path):
     saved = gc3.Bundle(tmp_path / "ring.gc3b")
     assert saved.programs == ring.programs
     assert [path.name for path in tmp_path.iterdir()] == ["ring.gc3b"]
-    with pytest.raises(gc3.ResourceError, match="cannot copy '.*gc3b' to '.*/missing/ring.gc3b': No such file or directory"):
+    with pytest.raises(gc3.ResourceError, match="cannot copy '.*gc3b' to '.*/missing/ring.gc3b': No such file"):
         ring.save(tmp_path / "missing/ring.gc3b")
 
 
@@ -221,8 +221,8 @@ def test_options_that_tune_does_not_have():
     for options, text in [({"programs": "gather"}, "--program=gather"), ({"fifo_slots": 3}, "--fifo-slots=3")]:
         with pytest.raises(gc3.ArgumentError) as error:
             gc3.compile(EVERYTHING, **options).tune("ring:4")
-        assert str(error.value) == (f"the bundle was compiled with {text}, and gc3-tune has no such option: compile the "
-                                    "bundle without it")
+        assert str(error.value) == (f"the bundle was compiled with {text}, and gc3-tune has no such option: compile "
+                                    "the bundle without it")
 
 
 def test_synthesize():

@@ -87,8 +87,8 @@ def test_path_of_a_bundle(ring, tmp_path):
     (["text"] * 4, {"program": "all_gather"}, gc3.ArgumentError, "inputs[0] is a NumPy array, a PyTorch tensor or "),
     ([[1], [[1]], [1], [1]], {"program": "all_gather"}, gc3.ArgumentError, "inputs[1] has an element that is no 64-bit "
      "integer and no float: must be real number, not list; pass a NumPy array for several dimensions"),
-    ([[2**63], [1], [1], [1]], {"program": "all_gather"}, gc3.ArgumentError, "inputs[0] has an element that is no 64-bit"
-     " integer and no float: "),
+    ([[2**63], [1], [1], [1]], {"program": "all_gather"}, gc3.ArgumentError,
+     "inputs[0] has an element that is no 64-bit integer and no float: "),
 ])
 def test_wrong_inputs(everything, inputs, options, error, message):
     with pytest.raises(error) as raised:
