@@ -8,7 +8,7 @@ import dataclasses
 import importlib
 import sys
 from types import TracebackType
-from typing import Any, List, Optional, Tuple, Type, Union
+from typing import Any, List, NoReturn, Optional, Tuple, Type, Union
 
 from . import _checks, _forms, _library, arrays, errors, groups, rendezvous
 from ._config import Config
@@ -188,6 +188,9 @@ class Communicator:
         handle = getattr(self, "_handle", None)
         if handle is not None:
             self._library.result("gc3CommDestroy", handle)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a communicator cannot be copied or pickled: create one in each process")
 
     def __repr__(self) -> str:
         state = "closed " if self._handle is None else ""

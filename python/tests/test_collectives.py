@@ -2,6 +2,8 @@
 """Runs each collective on all ranks of this process, in place and not, and compares all elements with NumPy."""
 
 import array
+import copy
+import pickle
 import threading
 
 import pytest
@@ -318,6 +320,12 @@ def test_closed_communicator(everything):
     assert repr(ranks[2]) == "<closed gc3.Communicator: rank 2 of 4 on cpu>"
     with pytest.raises(gc3.UsageError, match="the communicator is closed"):
         ranks[0].all_reduce(VECTOR.copy())
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_communicator_has_no_copies(ranks, duplicate):
+    with pytest.raises(TypeError, match="a communicator cannot be copied or pickled"):
+        duplicate(ranks[0])
 
 
 def test_a_failed_block_aborts_the_communicator(everything):

@@ -327,7 +327,9 @@ def check_ddp(job):
 
 def check_ddp_with_sparse_gradients(job):
     ddp = torch.nn.parallel.DistributedDataParallel
-    compare_losses(job, lambda model, group: ddp(model, process_group=group), sparse_model, sparse_data)
+    with log() as text:
+        compare_losses(job, lambda model, group: ddp(model, process_group=group), sparse_model, sparse_data)
+    assert "allreduce of process group '0': gloo: gc3 has no sparse tensors" in text.getvalue(), text.getvalue()
 
 
 def compare_with_ddp(job, wrap):
