@@ -6,7 +6,7 @@ from __future__ import annotations
 import numbers
 import operator
 import os
-from typing import Any
+from typing import Any, List
 
 from . import errors
 
@@ -41,6 +41,15 @@ def text(value: Any, name: str) -> str:
     if not isinstance(value, str) or "\0" in value:
         raise errors.ArgumentError(f"{name} is a str without null characters, not {value!r}")
     return value
+
+
+def several(value: Any) -> List[Any]:
+    """Returns the items of a list or a tuple. Any other value is the only item.
+
+    >>> several("folder"), several(("one", "two"))
+    (['folder'], ['one', 'two'])
+    """
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def path(value: Any, name: str) -> str:

@@ -150,17 +150,22 @@ def empty(like: View, shape: Sequence[int]) -> Any:
     return buffer.cast(letter, tuple(shape)) if elements else buffer.cast(letter)
 
 
+def op_name(op: Any) -> str:
+    """Returns ``"sum"``, ``"prod"``, ``"max"``, ``"min"`` or ``"avg"`` for such a name or for PyTorch's ``ReduceOp``."""
+    names = [name[len("gc3"):].lower() for name in REDUCTIONS]
+    name = op if isinstance(op, str) else _name_of_reduce_op(op)
+    if name not in names:
+        raise errors.ArgumentError(f"op is one of {', '.join(names)}, not {op!r}")
+    return name
+
+
 def op_number(op: Any) -> int:
-    """Returns the gc3RedOp_t of ``"sum"``, ``"prod"``, ``"max"``, ``"min"`` or ``"avg"``, or of PyTorch's ``ReduceOp``.
+    """Returns the gc3RedOp_t of an op, which is one of :func:`op_name`.
 
     >>> op_number("avg")
     4
     """
-    numbers = {name[len("gc3"):].lower(): number for name, number in REDUCTIONS.items()}
-    name = op if isinstance(op, str) else _name_of_reduce_op(op)
-    if name not in numbers:
-        raise errors.ArgumentError(f"op is one of {', '.join(numbers)}, not {op!r}")
-    return numbers[name]
+    return REDUCTIONS[f"gc3{op_name(op).capitalize()}"]
 
 
 def _name_of_reduce_op(op: Any) -> Optional[str]:

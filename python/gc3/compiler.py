@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _cache, errors
+from . import _cache, _checks, errors
 from ._source import Source
 from .bundle import Bundle, StrPath
 
@@ -57,8 +57,7 @@ def _options(params: Mapping[str, Param], programs: Optional[str], verify: str,
         raise errors.ArgumentError(f"verify is 'fast', 'exact' or 'off', not {verify!r}")
     options = [f"--verify={verify}"]
     options += [f"-D{name}={_param_text(value)}" for name, value in params.items()]
-    folders = [include] if isinstance(include, (str, os.PathLike)) else include
-    options += [f"-I{os.fspath(folder)}" for folder in folders]
+    options += [f"-I{os.fspath(folder)}" for folder in _checks.several(include)]
     given = {"program": programs, "max-threadblocks": max_threadblocks, "fifo-slots": fifo_slots}
     options += [f"--{name}={value}" for name, value in given.items() if value is not None]
     return tuple(options)

@@ -262,7 +262,7 @@ def check_bundles_of_the_user_come_first(job):
     programs = group._devices["cpu"].programs
     first, second = programs._communicators
     assert programs.choose("allreduce", 3, 7) is first and programs.choose("allgather", 3, 7) is second
-    only = dist.new_group(timeout=TIMEOUT, pg_options=gc3.torch.Options(bundles=[bundle], standard=False))
+    only = dist.new_group(timeout=TIMEOUT, pg_options=gc3.torch.Options(bundles=bundle, standard=False))
     with log() as text:
         dist.broadcast(x, 0, group=only)
     assert "gloo: no bundle has a program for this call" in text.getvalue(), text.getvalue()
@@ -371,7 +371,8 @@ def check_operators(job):
     comm = communicator(job)
     x = job.data((2 * job.size, 3))
     equal(gc3.torch.all_reduce(x, comm), sum(job.all_data(x.shape)))
-    equal(gc3.torch.all_reduce(x, comm, "max"), torch.stack(job.all_data(x.shape)).amax(0))
+    for op in ("max", dist.ReduceOp.MAX):
+        equal(gc3.torch.all_reduce(x, comm, op), torch.stack(job.all_data(x.shape)).amax(0))
     equal(gc3.torch.all_gather(x, comm), torch.cat(job.all_data(x.shape)))
     equal(gc3.torch.reduce_scatter(x, comm), sum(job.all_data(x.shape)).chunk(job.size)[job.rank])
     equal(gc3.torch.all_to_all(x, comm), torch.cat([data.chunk(job.size)[job.rank] for data in job.all_data(x.shape)]))
@@ -380,7 +381,15 @@ def check_operators(job):
     name = gc3.torch.register(comm)
     assert gc3.torch.register(comm) == name and gc3.torch.registered(name) is comm
     equal(gc3.torch.all_reduce(x.t(), name), sum(job.all_data(x.shape)).t())
+    equal(gc3.torch.reduce_scatter(x, comm, dist.ReduceOp.SUM), sum(job.all_data(x.shape)).chunk(job.size)[job.rank])
     comm.close()
+    for wrong, message in [({"op": dist.ReduceOp.BAND}, "op is one of sum, "),
+                           ({"communicator": None}, "communicator is a gc3.Communicator or the name of one, not None")]:
+        try:
+            gc3.torch.all_reduce(x, **{"communicator": comm, **wrong})
+            raise AssertionError("a wrong argument has no error")
+        except gc3.ArgumentError as error:
+            assert message in str(error), error
 
 
 def check_gradients(job):

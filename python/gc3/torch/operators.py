@@ -18,7 +18,7 @@ from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
 
 import torch
 
-from .. import errors
+from .. import arrays, errors
 from ..communicator import Communicator
 from ._calls import dense, raw
 from ._executors import StreamExecutor, ThreadExecutor
@@ -64,7 +64,15 @@ def registered(name: str) -> Communicator:
 
 
 def _name(communicator: CommunicatorLike) -> str:
-    return communicator if isinstance(communicator, str) else register(communicator)
+    if isinstance(communicator, str):
+        return communicator
+    if not isinstance(communicator, Communicator):
+        raise errors.ArgumentError(f"communicator is a gc3.Communicator or the name of one, not {communicator!r}")
+    return register(communicator)
+
+
+def _op(op: Any) -> str:
+    return op if isinstance(op, str) else arrays.op_name(op)
 
 
 # ---- Shapes ----
@@ -280,20 +288,21 @@ def _start_or_run(operator: _Operator, async_op: bool, x: torch.Tensor, *argumen
     return operator.start(x, *arguments) if async_op else operator(x, *arguments)
 
 
-def all_reduce(x: torch.Tensor, communicator: CommunicatorLike, op: str = "sum", *,
+def all_reduce(x: torch.Tensor, communicator: CommunicatorLike, op: Any = "sum", *,
                async_op: bool = False) -> Union[torch.Tensor, Work]:
     """Returns the reduction of the tensors of all ranks, element by element.
 
     Args:
         x: a tensor of any shape, which is the same on all ranks.
         communicator: a Communicator, or the name that :func:`register` returns.
-        op: ``"sum"``, ``"prod"``, ``"max"``, ``"min"`` or ``"avg"``. The first and the last have gradients.
+        op: ``"sum"``, ``"prod"``, ``"max"``, ``"min"`` or ``"avg"``, or such a ReduceOp of PyTorch. The first and the
+            last have gradients.
         async_op: return a Work at once; ``work.wait()`` waits for the call, and ``work.outputs[0]`` is its output.
             Such calls have no gradients.
 
     The gradient is the reduction of the ranks' gradients, as in ``torch.distributed.nn``.
     """
-    return _start_or_run(_all_reduce, async_op, x, op, _name(communicator))
+    return _start_or_run(_all_reduce, async_op, x, _op(op), _name(communicator))
 
 
 def all_gather(x: torch.Tensor, communicator: CommunicatorLike, *, async_op: bool = False) -> Union[torch.Tensor, Work]:
@@ -304,13 +313,13 @@ def all_gather(x: torch.Tensor, communicator: CommunicatorLike, *, async_op: boo
     return _start_or_run(_all_gather, async_op, x, _name(communicator))
 
 
-def reduce_scatter(x: torch.Tensor, communicator: CommunicatorLike, op: str = "sum", *,
+def reduce_scatter(x: torch.Tensor, communicator: CommunicatorLike, op: Any = "sum", *,
                    async_op: bool = False) -> Union[torch.Tensor, Work]:
     """Returns this rank's block of the reduction of the tensors of all ranks.
 
     The first dimension of `x` is a multiple of the number of ranks. Other arguments are those of :func:`all_reduce`.
     """
-    return _start_or_run(_reduce_scatter, async_op, x, op, _name(communicator))
+    return _start_or_run(_reduce_scatter, async_op, x, _op(op), _name(communicator))
 
 
 def all_to_all(x: torch.Tensor, communicator: CommunicatorLike, *, async_op: bool = False) -> Union[torch.Tensor, Work]:
@@ -328,7 +337,7 @@ def broadcast(x: torch.Tensor, communicator: CommunicatorLike, root: int = 0, *,
     return _start_or_run(_broadcast, async_op, x, root, _name(communicator))
 
 
-def run(collective: str, x: torch.Tensor, communicator: CommunicatorLike, op: str = "sum", *,
+def run(collective: str, x: torch.Tensor, communicator: CommunicatorLike, op: Any = "sum", *,
         transposed: Optional[str] = None, async_op: bool = False) -> Union[torch.Tensor, Work]:
     """Runs a collective of the communicator's bundle, which can be one of the application, and returns its output.
 
@@ -341,4 +350,4 @@ def run(collective: str, x: torch.Tensor, communicator: CommunicatorLike, op: st
     Other arguments are those of :func:`all_reduce`. The output has the shape of `x` if it has as many elements, else it
     is a vector. Parts that the collective does not promise can be zeros.
     """
-    return _start_or_run(_run, async_op, x, collective, op, transposed, _name(communicator))
+    return _start_or_run(_run, async_op, x, collective, _op(op), transposed, _name(communicator))
