@@ -11,11 +11,9 @@
 // The bound of a point is the time that two threads take for the loads and stores that the collective requires. They
 // use the same buffers, and do not wait for each other. The benchmark measures the bound with plain and with
 // non-temporal stores, and reports the shorter time.
-#include "Points.h"
-#include "Processors.h"
+#include "Commander.h"
 
 #include <functional>
-#include <semaphore.h>
 #include <unistd.h>
 #include <vector>
 
@@ -26,46 +24,22 @@ namespace {
 constexpr double sampleSeconds = 0.03;  // short enough that real-time scheduling never pauses a spinning thread
 constexpr double nearNanoseconds = 250; // the longest round trip between near processors
 
-struct Shared {
-  sem_t wake; ///< process 1 waits for this semaphore
-  Point point;
-  int calls;
-  enum { TimeGc3, TimeMpi, CheckGc3, CheckMpi, Quit } what;
-};
-
 class Bench {
 public:
-  Bench(Shared *sharedMemory, const char *bundlePath, bool isShared) : shared(sharedMemory) {
-    MPI_Comm_rank(MPI_COMM_WORLD, &process);
-    own = allocate(isShared);
-    checkGc3(gc3BundleLoad(&bundle, bundlePath), nullptr);
-    gc3UniqueId_t id{};
-    if (process == 0)
-      checkGc3(gc3GetUniqueId(&id), nullptr);
-    MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
-    checkGc3(gc3HostCommInitRank(&ownComm, ranks, id, process, bundle, nullptr), nullptr);
-    if (process != 0)
+  Bench(const char *bundlePath, bool isShared) : own(bundlePath, isShared, mostBytes), commander(own) {
+    if (own.number() != 0)
       return;
     for (Buffers &buffers : ours)
       buffers = allocate(false);
-    checkGc3(gc3HostCommInitAll(comms, ranks, bundle, nullptr), nullptr);
+    checkGc3(gc3HostCommInitAll(comms, ranks, own.bundle(), nullptr), nullptr);
   }
 
-  /// Runs the commands of process 0, in process 1.
-  void serve() {
-    for (;;) {
-      while (sem_wait(&shared->wake) != 0)
-        ;
-      if (shared->what == Shared::Quit)
-        return;
-      run(shared->what, shared->point, shared->calls);
-    }
-  }
-  void quit() { command(Shared::Quit, {}, 0); }
+  void serve() { commander.serve(); }
+  void quit() { commander.onAll(Command::Quit); }
 
   void measure(const Point &point, int samples) {
-    onBoth(Shared::CheckMpi, point, 0);
-    onBoth(Shared::CheckGc3, point, 0);
+    commander.onAll(Command::CheckMpi, point);
+    commander.onAll(Command::CheckGc3, point);
     checkThreads(point);
     struct Kind {
       std::function<double(int)> sample;
@@ -73,8 +47,8 @@ public:
       std::vector<double> times;
     };
     Kind kinds[kindCount] = {{[&](int calls) { return sampleThreads(point, calls); }, 1, {}},
-                             {[&](int calls) { return onBoth(Shared::TimeGc3, point, calls); }, 1, {}},
-                             {[&](int calls) { return onBoth(Shared::TimeMpi, point, calls); }, 1, {}},
+                             {[&](int calls) { return commander.onAll(Command::TimeGc3, point, calls); }, 1, {}},
+                             {[&](int calls) { return commander.onAll(Command::TimeMpi, point, calls); }, 1, {}},
                              {[&](int calls) { return sampleBound(point, calls); }, 1, {}}};
     for (Kind &kind : kinds) { // determines how many calls make a sample
       kind.sample(1);
@@ -127,48 +101,12 @@ private:
                 point.bytes);
   }
 
-  void command(decltype(Shared::what) what, const Point &point, int calls) {
-    shared->what = what;
-    shared->point = point;
-    shared->calls = calls;
-    sem_post(&shared->wake);
-  }
-
-  /// Runs something in both processes. Returns the seconds per call.
-  double onBoth(decltype(Shared::what) what, const Point &point, int calls) {
-    command(what, point, calls);
-    return run(what, point, calls);
-  }
-  double run(decltype(Shared::what) what, const Point &point, int calls) {
-    switch (what) {
-    case Shared::TimeGc3: return sample(calls, [&] { callOurs(point, process, own, ownComm); });
-    case Shared::TimeMpi: return sample(calls, [&] { callTheirs(point, own); });
-    case Shared::CheckGc3:
-      return checkBoth(point, "gc3 between processes", outputOf(point, process, own),
-                       [&] { callOurs(point, process, own, ownComm); });
-    case Shared::CheckMpi: return checkBoth(point, "MPI", own.recv, [&] { callTheirs(point, own); });
-    case Shared::Quit: break;
-    }
-    return 0;
-  }
-
   double sampleThreads(const Point &point, int calls) {
     return bench::sampleThreads(calls, [&](int rank) { callOurs(point, rank, ours[rank], comms[rank]); });
   }
   double sampleBound(const Point &point, int calls) {
     double plain = bench::sampleThreads(calls, [&](int rank) { needed<false>(point, rank, ours); });
     return std::min(plain, bench::sampleThreads(calls, [&](int rank) { needed<true>(point, rank, ours); }));
-  }
-  template <typename Call>
-  double sample(int calls, Call call) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    double begin = now();
-    for (int i = 0; i < calls; ++i)
-      call();
-    double took = now() - begin, slower = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Allreduce(&took, &slower, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return slower / calls;
   }
 
   void checkThreads(const Point &point) {
@@ -182,26 +120,10 @@ private:
       std::fill(ours[rank].send, ours[rank].send + point.elements(), 0.0f);
     });
   }
-  template <typename Call>
-  double checkBoth(const Point &point, const char *who, const float *output, Call call) {
-    for (int i = 0; i < 2; ++i) { // gc3's second call moves messages without slots
-      fill(point, process, own);
-      MPI_Barrier(MPI_COMM_WORLD);
-      call();
-      check(point, process, output, who);
-    }
-    std::fill(own.recv, own.recv + point.elements(), 0.0f);
-    std::fill(own.send, own.send + point.elements(), 0.0f);
-    MPI_Barrier(MPI_COMM_WORLD);
-    return 0;
-  }
 
-  Shared *shared;
-  int process = 0;
-  Buffers own{};         ///< of this process's rank
-  Buffers ours[ranks]{}; ///< of the threads
-  gc3Bundle_t bundle = nullptr;
-  gc3Comm_t ownComm = nullptr;
+  MpiRank own;
+  Commander commander;
+  Buffers ours[ranks]{};    ///< of the threads
   gc3Comm_t comms[ranks]{}; ///< of the threads
   SpinBarrier barrier;
 };
@@ -222,32 +144,23 @@ int main(int argc, char **argv) {
     fail(std::string("no collective '") + argv[5] +
          "'; there are allreduce, allgather, alltoall, reducescatter and broadcast");
   pin(process);
-  MPI_Win window;
-  void *memory = nullptr;
-  MPI_Win_allocate_shared(process == 0 ? sizeof(Shared) : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
-  MPI_Aint size;
-  int unit;
-  MPI_Win_shared_query(window, 0, &size, &unit, &memory);
-  auto *shared = static_cast<Shared *>(memory);
-  if (process == 0 && sem_init(&shared->wake, 1, 0) != 0)
-    fail("sem_init");
-  MPI_Barrier(MPI_COMM_WORLD);
-  const char *const buffers = std::getenv("BUFFERS");
-  Bench bench(shared, argv[1], !buffers || std::string(buffers) != "ordinary");
-  if (process == 1) {
-    bench.serve();
-  } else {
-    std::printf("collective    placement         bytes  processors  n  threads, us procs., us    MPI, us  MPI/thr "
-                "MPI/pr  pr/thr"
-                "   bound, us  bound/thr\n");
-    auto smallest = static_cast<size_t>(std::atoll(argv[3])), largest = static_cast<size_t>(std::atoll(argv[4]));
-    for (Collective collective : collectives)
-      for (bool inPlace : {false, true})
-        for (size_t bytes = smallest; exists(collective, inPlace) && bytes <= std::min(largest, mostBytes); bytes *= 2)
-          bench.measure({collective, inPlace, bytes}, std::atoi(argv[2]));
-    bench.quit();
+  {
+    const char *const buffers = std::getenv("BUFFERS");
+    Bench bench(argv[1], !buffers || std::string(buffers) != "ordinary");
+    if (process == 1) {
+      bench.serve();
+    } else {
+      std::printf("collective    placement         bytes  processors  n  threads, us procs., us    MPI, us  MPI/thr "
+                  "MPI/pr  pr/thr"
+                  "   bound, us  bound/thr\n");
+      auto smallest = static_cast<size_t>(std::atoll(argv[3])), largest = static_cast<size_t>(std::atoll(argv[4]));
+      for (Collective collective : collectives)
+        for (bool inPlace : {false, true})
+          for (size_t bytes = smallest; exists(collective, inPlace) && bytes <= std::min(largest, mostBytes);
+               bytes *= 2)
+            bench.measure({collective, inPlace, bytes}, std::atoi(argv[2]));
+      bench.quit();
+    }
   }
-  MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Win_free(&window);
   MPI_Finalize();
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Compares gc3's host executor with OpenMPI in one run, with 2 ranks on processors 0 and 1, and floats. Needs a release
-# build and `apt-get install libopenmpi-dev openmpi-bin`. docs/performance.md explains the columns.
+# build and `apt-get install libopenmpi-dev openmpi-bin`, and libgloo-dev for the comparison with Gloo. docs/performance.md explains the columns.
 # Usage: bench/host_vs_mpi.sh [SMALLEST LARGEST [COLLECTIVE]], in bytes; SAMPLES=n samples per point. The processes'
 # buffers are of gc3HostMemAlloc; BUFFERS=ordinary: of malloc.
 set -euo pipefail
@@ -44,3 +44,14 @@ echo "AllReduce of 8 ranks on 2 processors, gc3 alone"
 echo
 echo "8 ranks on 2 processors, float; gc3: two threads with 4 ranks each, or 8 processes; MPI: 8 processes"
 "${mpi[@]}" -n 8 --mca mpi_yield_when_idle 1 "$out/processes_vs_mpi" "$out/processes8.gc3b" "${SAMPLES:-11}" 1024 16777216
+
+echo
+if [ ! -e /usr/include/gloo/context.h ]; then
+  echo "Gloo is not measured: apt-get install libgloo-dev" >&2
+  exit 0
+fi
+echo "2 ranks on 2 processors, float; gc3: two processes; Gloo: the same processes, over TCP"
+mpicxx "$root/bench/HostVsGloo.cpp" -o "$out/host_vs_gloo" "${flags[@]}" -lgc3 -lgloo
+rm -rf "$out/gloo"
+mkdir "$out/gloo"
+"${priority[@]}" "${mpi[@]}" -n 2 --mca mpi_yield_when_idle 0 "$out/host_vs_gloo" "$out/host.gc3b" "${SAMPLES:-11}" 1024 67108864 4 "$out/gloo"

@@ -92,6 +92,14 @@ ucx_speed() {
     awk '/Final|^ *[0-9]/ { speed = $(NF - 2) } END { printf "%.3f\n", speed * 1048576 / 1e9 }'
   wait $server
 }
+ucx_latency() { # BYTES; prints the microseconds in which a message reaches the other host
+  local port=$((20000 + RANDOM % 10000)) server
+  UCX_TLS=tcp on 1 ucx_perftest -p $port >/dev/null & server=$!
+  await_port $port
+  UCX_TLS=tcp on 0 ucx_perftest "${addresses[1]}" -p $port -t ucp_am_lat -s "$1" -n 20000 -w 1000 -f |
+    awk '/Final|^ *[0-9]/ { time = $(NF - 4) } END { print time }'
+  wait $server
+}
 iperf_speed() {
   local bytes=$1 calls=$2 server
   on 1 iperf3 -s -1 >/dev/null & server=$!
@@ -122,6 +130,7 @@ if [ "${1:-all}" != throughput ] && [ "${1:-all}" != allreduce ]; then
   echo "1 rank on each host"
   echo "$header"
   against_mpi 1 8 65536 4 allreduce
+  for bytes in 8 2048; do echo "UCX's own latency (ucp_am_lat) of $bytes bytes, us: $(ucx_latency $bytes)"; done
 fi
 if [ "${1:-all}" != throughput ] && [ "${1:-all}" != latency ]; then
   echo "2 ranks on each host"

@@ -110,7 +110,6 @@ private:
   template <typename Over>
   void sleepUntil(host::Parking::Clock::time_point deadline, Over over);
   core::Outcome drain();
-  bool yield() const;
   bool pollForAll(uint64_t number, uint32_t &next, bool isCrowded) const;
   core::Outcome await(const Arrival &arrival);
   void announceToRest(const Arrival &arrival);

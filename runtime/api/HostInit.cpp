@@ -176,13 +176,13 @@ Outcome initRank(gc3Comm_t *comm, int nranks, const gc3UniqueId_t &id, int rank,
     return self.outcome();
   wanted->communicator.assign(bytes.begin(), bytes.end());
   wanted->assemble = [bytes, rank0 = *endpoint,
-                      member = *self](const job::WaitLimits &limits) -> Result<std::unique_ptr<job::Assembly>> {
+                      member = *self](const job::Wait &wait) -> Result<std::unique_ptr<job::Assembly>> {
     if (member.rank != 0)
-      return job::Assembly::join(rank0, member, limits);
+      return job::Assembly::join(rank0, member, wait);
     std::unique_ptr<job::Listener> listener = Listeners::instance().take(bytes);
     if (!listener)
       return Outcome{gc3InvalidUsage, "rank 0 must join once, in the process that has called gc3GetUniqueId"};
-    return job::Assembly::lead(std::move(listener), member, limits);
+    return job::Assembly::lead(std::move(listener), member, wait);
   };
   return enqueue(std::move(*wanted));
 }
@@ -208,9 +208,7 @@ Outcome initEnv(gc3Comm_t *comm, gc3Bundle_t bundle, const gc3HostConfig_t *conf
   const Result<job::Member> self = memberOf(own.rank, static_cast<int>(own.ranks));
   if (!self.ok())
     return self.outcome();
-  wanted->assemble = [own, member = *self](const job::WaitLimits &limits) {
-    return job::Assembly::join(own, member, limits);
-  };
+  wanted->assemble = [own, member = *self](const job::Wait &wait) { return job::Assembly::join(own, member, wait); };
   return enqueue(std::move(*wanted));
 }
 

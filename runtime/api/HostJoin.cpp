@@ -34,8 +34,8 @@ struct FilePlace {
 
 /// Compares what ranks must have in common. The ranks begin without learned times if they have read different ones.
 Outcome compare(Assembly &assembly, HostBackendOptions &options, const bundle::BundleFile &file,
-                const job::WaitLimits &limits) {
-  const Result<std::vector<HostInfo>> infos = assembly.gatherEach(HostInfo::of(options, file), limits);
+                const job::Wait &wait) {
+  const Result<std::vector<HostInfo>> infos = assembly.gatherEach(HostInfo::of(options, file), wait);
   if (!infos.ok())
     return infos.outcome();
   if (const std::string difference = disagreement(*infos); !difference.empty())
@@ -150,7 +150,7 @@ bool canAccessAll(std::span<const Identity> identities, const Identity &self, st
 }
 
 /// Creates the shared memory of the host, and finds out whether its processes can access each other's memory.
-Result<Findings> explore(Assembly &assembly, std::optional<host::SharedFile> &created, const job::WaitLimits &limits) {
+Result<Findings> explore(Assembly &assembly, std::optional<host::SharedFile> &created, const job::Wait &wait) {
   struct Offer {
     FilePlace file;
     std::byte *number = nullptr; ///< a number that others may write
@@ -170,14 +170,14 @@ Result<Findings> explore(Assembly &assembly, std::optional<host::SharedFile> &cr
     offer.file = {self.process, created->descriptor()};
   }
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); // lets processes of this user access memory despite Yama
-  const Result<std::vector<Offer>> offers = assembly.gatherEach(offer, limits);
+  const Result<std::vector<Offer>> offers = assembly.gatherEach(offer, wait);
   if (!offers.ok())
     return offers.outcome();
   std::vector<std::byte *> addresses;
   for (const Offer &one : *offers)
     addresses.push_back(one.number);
   const auto canAccess = static_cast<uint32_t>(canAccessAll(identities, self, addresses));
-  const Result<std::vector<uint32_t>> all = assembly.gatherEach(canAccess, limits);
+  const Result<std::vector<uint32_t>> all = assembly.gatherEach(canAccess, wait);
   if (!all.ok())
     return all.outcome();
   const bool canAccessMemory = std::all_of(all->begin(), all->end(), [](uint32_t can) { return can != 0; });
@@ -246,29 +246,31 @@ Meeting::Made make(const HostJoin &wanted, const HostBackendOptions &options, co
 }
 
 /// Connects the processes of different hosts. The lowest rank of each process does so.
-Outcome connectHosts(Assembly &assembly, HostBackend &backend, const job::WaitLimits &limits) {
+Outcome connectHosts(Assembly &assembly, HostBackend &backend, const job::Wait &wait) {
   host::Transport *const transport = backend.transport();
   if (!transport)
     return {};
-  const Result<Assembly::Gathered> addresses = assembly.gather(transport->address(), limits);
+  const Result<Assembly::Gathered> addresses = assembly.gather(transport->address(), wait);
   if (!addresses.ok())
     return addresses.outcome();
   if (transport->lowestRank() != assembly.rank())
     return {};
-  Outcome outcome = transport->connect(*addresses, limits.timeout, [&]() -> Outcome {
+  Outcome outcome = transport->connect(*addresses, wait.deadline, [&]() -> Outcome {
     const job::Loss *const loss = assembly.loss();
     return loss ? Outcome{gc3RemoteError, job::describe(*loss)} : Outcome{};
   });
+  if (outcome.code == gc3Timeout)
+    outcome.text = "after " + std::to_string(wait.limits.timeout.count()) + " ms, " + outcome.text;
   if (!outcome.ok())
     assembly.report(outcome);
   return outcome;
 }
 
 Result<std::shared_ptr<HostBackend>> joinOthers(const HostJoin &wanted, std::unique_ptr<Assembly> own,
-                                                const job::WaitLimits &limits) {
+                                                const job::Wait &wait) {
   Assembly &assembly = *own;
   HostBackendOptions options = wanted.options;
-  if (Outcome outcome = compare(assembly, options, *wanted.file, limits); !outcome.ok())
+  if (Outcome outcome = compare(assembly, options, *wanted.file, wait); !outcome.ok())
     return outcome;
   const std::span<const Identity> identities = assembly.identities();
   if (Outcome outcome = checkHosts(identities); !outcome.ok())
@@ -276,7 +278,7 @@ Result<std::shared_ptr<HostBackend>> joinOthers(const HostJoin &wanted, std::uni
   options.call.wiring = wiringOf(identities, options);
   const Identity &self = identities[assembly.rank()];
   std::optional<host::SharedFile> created; // until all processes have opened it
-  const Result<Findings> found = explore(assembly, created, limits);
+  const Result<Findings> found = explore(assembly, created, wait);
   if (!found.ok())
     return found.outcome();
   const auto expected = std::count_if(identities.begin(), identities.end(),
@@ -287,20 +289,20 @@ Result<std::shared_ptr<HostBackend>> joinOthers(const HostJoin &wanted, std::uni
                    [&](Processes::Assemblies ownRanks) { return make(wanted, options, *found, std::move(ownRanks)); });
   if (!made.ok())
     return made.outcome();
-  if (Outcome outcome = connectHosts(assembly, **made, limits); !outcome.ok())
+  if (Outcome outcome = connectHosts(assembly, **made, wait); !outcome.ok())
     return outcome;
-  if (const Result<Assembly::Gathered> ready = assembly.gather({}, limits); !ready.ok())
+  if (const Result<Assembly::Gathered> ready = assembly.gather({}, wait); !ready.ok())
     return ready.outcome();
   return *made;
 }
 
 Outcome joinOne(const HostJoin &wanted) {
-  const job::WaitLimits limits{std::chrono::milliseconds(wanted.options.timeoutMs), nullptr};
-  Result<std::unique_ptr<Assembly>> assembly = wanted.assemble(limits);
+  const job::Wait wait = job::WaitLimits{std::chrono::milliseconds(wanted.options.timeoutMs), nullptr};
+  Result<std::unique_ptr<Assembly>> assembly = wanted.assemble(wait);
   if (!assembly.ok())
     return assembly.outcome();
   const uint32_t rank = (*assembly)->rank();
-  Result<std::shared_ptr<HostBackend>> backend = joinOthers(wanted, std::move(*assembly), limits);
+  Result<std::shared_ptr<HostBackend>> backend = joinOthers(wanted, std::move(*assembly), wait);
   if (backend.ok())
     *wanted.handle = new gc3Comm{*backend, rank, {}};
   return backend.outcome();

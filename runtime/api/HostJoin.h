@@ -25,7 +25,7 @@ struct HostJoin {
   HostBackendOptions options;
   std::string communicator; ///< identifies it in this process
   /// Finds the other ranks. Runs on the thread of the join.
-  std::function<core::Result<std::unique_ptr<job::Assembly>>(const job::WaitLimits &limits)> assemble;
+  std::function<core::Result<std::unique_ptr<job::Assembly>>(const job::Wait &wait)> assemble;
 };
 
 /// Makes ranks join, on concurrent threads if there are several. Stores the handles of those that succeed. Returns the

@@ -3,6 +3,7 @@
 #include "api/HostBackend.h"
 
 #include "api/RemoteAnnouncement.h"
+#include "host/Crowding.h"
 
 #include <chrono>
 #include <thread>
@@ -43,20 +44,14 @@ void HostBackend::sleepUntil(host::Parking::Clock::time_point deadline, Over ove
     board.waiting().sleepUntil(deadline, over);
 }
 
-/// Lets other threads run. Returns false if the thread should sleep instead.
-bool HostBackend::yield() const {
-  if (transport())
-    return transport()->yield();
-  std::this_thread::yield();
-  return true;
-}
-
 /// Polls for a short time. Returns whether all ranks have arrived, like Board::haveAllArrived.
 bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) const {
   const unsigned most = transport() ? pollsOfHosts : isCrowded ? pollsBeforePause : pollsBeforeSleep;
   for (unsigned polls = 0; polls < most; ++polls) {
     if (haveAllArrived(number, next))
       return true;
+    if (host::isMachineCrowded())
+      return false;
     if (polls > pollsBeforePause)
       host::pauseSpin();
   }
@@ -64,7 +59,7 @@ bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) co
     return false;
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + longestYields;
-  while (Clock::now() < end && yield())
+  while (Clock::now() < end && host::yieldProcessor())
     if (haveAllArrived(number, next))
       return true;
   return false;

@@ -4,10 +4,10 @@
 // one of its threads.
 #include "host/Executor.h"
 
-#include "host/Transport.h"
+#include "host/Crowding.h"
 
 #include <algorithm>
-#include <thread>
+#include <optional>
 
 namespace gc3::host {
 
@@ -16,8 +16,8 @@ using namespace core;
 namespace {
 
 /// Numbers of sweeps without progress after which a worker pauses between sweeps, sweeps the other workers' ranks, and
-/// yields its processor. They are smaller if there are more threads than processors, because a spinning thread can then
-/// delay the thread that would make progress.
+/// yields its processor. It does not wait for these numbers if the machine is crowded. They are smaller if there are
+/// more threads than processors, because a spinning thread can then delay the thread that would make progress.
 struct IdleLimits {
   uint32_t pause, sweepOthers, yield;
 };
@@ -45,7 +45,7 @@ public:
     uint32_t firstUnfinished = 0;
     while (!call.stopped() && !finished(firstUnfinished)) {
       const bool hasArrived = call.exchange();
-      if (sweepOwn(worker) || hasArrived || (idleness.sweeps >= limits.sweepOthers && sweepAll()))
+      if (sweepOwn(worker) || hasArrived || (isLate(idleness.sweeps, limits.sweepOthers) && sweepAll()))
         idleness = {};
       else if (isAlone())
         call.diagnose(number, sharing, idleness.patience);
@@ -61,34 +61,29 @@ private:
   /// How long a worker has made no progress.
   struct Idleness {
     uint32_t sweeps = 0;
-    Clock::time_point sleepsFrom; ///< only if the worker has yielded
+    std::optional<Clock::time_point> sleepsFrom; ///< only if the worker has yielded
     std::chrono::microseconds sleep = shortestSleep;
     PreparedCall::Patience patience;
   };
   /// Lets other threads run after a sweep without progress.
   void rest(Idleness &idleness, uint32_t &firstUnfinished) {
-    if (++idleness.sweeps < limits.yield) {
+    if (!isLate(++idleness.sweeps, limits.yield)) {
       if (idleness.sweeps >= limits.pause)
         pauseSpin();
       return;
     }
     const Clock::time_point now = Clock::now();
-    if (idleness.sweeps == limits.yield)
+    if (!idleness.sleepsFrom)
       idleness.sleepsFrom = now + longestYields;
-    if (now < idleness.sleepsFrom && yield())
+    if (now < *idleness.sleepsFrom && yieldProcessor())
       return;
     call.diagnose(number, sharing, idleness.patience);
     call.rest(now + idleness.sleep, [&] { return call.stopped() || finished(firstUnfinished); });
     idleness.sleep = std::min(2 * idleness.sleep, longestSleep);
   }
 
-  /// Returns false if the thread should sleep instead.
-  bool yield() const {
-    if (Transport *const transport = call.site().transport())
-      return transport->yield();
-    std::this_thread::yield();
-    return true;
-  }
+  /// If other programs use the processors, the thread that would make progress may not run.
+  static bool isLate(uint32_t sweeps, uint32_t limit) { return sweeps >= limit || isMachineCrowded(); }
 
   IdleLimits chooseLimits() const {
     if (call.site().transport())

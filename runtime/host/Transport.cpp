@@ -24,8 +24,6 @@ constexpr size_t fullBatch = 32 << 10;               ///< a batch of this size i
 constexpr std::chrono::milliseconds linger{1000};    ///< at the end, for the other processes
 constexpr std::chrono::milliseconds lossGrace{1000}; ///< see findLoss()
 constexpr std::chrono::microseconds longestSleep{1000};
-constexpr std::chrono::milliseconds longestYield{2}; ///< a longer one shows that other programs use the processor
-constexpr std::chrono::milliseconds crowdedTime{100};
 
 uint64_t randomToken() {
   uint64_t token = 0;
@@ -125,7 +123,7 @@ bool Transport::waitUntil(Clock::time_point deadline, Over over) {
   }
 }
 
-Outcome Transport::connect(std::span<const std::vector<uint8_t>> addresses, std::chrono::milliseconds limit,
+Outcome Transport::connect(std::span<const std::vector<uint8_t>> addresses, Clock::time_point deadline,
                            const std::function<Outcome()> &interrupt) {
   {
     const std::lock_guard lock(mutex);
@@ -142,7 +140,7 @@ Outcome Transport::connect(std::span<const std::vector<uint8_t>> addresses, std:
     }
   }
   Outcome outcome;
-  const bool isOver = waitUntil(Clock::now() + limit, [&] {
+  const bool isOver = waitUntil(deadline, [&] {
     outcome = interrupt();
     const bool haveAllAnswered = std::all_of(peers.begin(), peers.end(), [](const auto &entry) {
       return entry.second.hasGreeted || entry.second.lossReason;
@@ -156,8 +154,8 @@ Outcome Transport::connect(std::span<const std::vector<uint8_t>> addresses, std:
     if (peer.lossReason)
       outcome = lossOf(process);
     else if (!isOver)
-      outcome = {gc3Timeout, "after " + std::to_string(limit.count()) + " ms, there is no connection to rank " +
-                                 std::to_string(process) + " (" + describe(process) + ")"};
+      outcome = {gc3Timeout,
+                 "there is no connection to rank " + std::to_string(process) + " (" + describe(process) + ")"};
   }
   return outcome;
 }
@@ -409,16 +407,6 @@ bool Transport::sleepUntil(Clock::time_point deadline) {
     ::ppoll(&event, 1, &time, nullptr);
   }
   isSleeping.store(false, std::memory_order_release);
-  return true;
-}
-
-bool Transport::yield() {
-  const Clock::duration begin = Clock::now().time_since_epoch();
-  if (begin < crowdedUntil.load(std::memory_order_relaxed))
-    return false;
-  std::this_thread::yield();
-  if (const Clock::duration end = Clock::now().time_since_epoch(); end - begin > longestYield)
-    crowdedUntil.store(end + crowdedTime, std::memory_order_relaxed);
   return true;
 }
 

@@ -57,8 +57,9 @@ public:
   /// Returns what connect() of other processes needs. Only ranks of the communicator may see it.
   std::vector<uint8_t> address() const;
   /// Connects this process with all processes of other hosts. `addresses` are those of the ranks' processes. Waits
-  /// until all processes have answered; `interrupt` returns an error if it is no use to wait longer.
-  core::Outcome connect(std::span<const std::vector<uint8_t>> addresses, std::chrono::milliseconds limit,
+  /// until all processes have answered; `interrupt` returns an error if it is no use to wait longer. gc3Timeout: a
+  /// process has not answered before the deadline.
+  core::Outcome connect(std::span<const std::vector<uint8_t>> addresses, Clock::time_point deadline,
                         const std::function<core::Outcome()> &interrupt);
 
   /// Sets the receiver of announcements, before connect() or the first call. It must live until close().
@@ -79,10 +80,6 @@ public:
   /// Sleeps until something may have arrived, or until the deadline. Returns false at once if another thread sleeps
   /// here.
   bool sleepUntil(Clock::time_point deadline);
-  /// Lets other threads run for a short time. Returns false without effect if the caller should sleep instead, because
-  /// other programs use the processors: then a thread that yields waits for its turn, but one that sleeps continues
-  /// soon after it is woken.
-  bool yield();
   /// Waits until everything that the calling thread's ranks have sent arrives without further calls of this object.
   /// gc3Timeout: after `limit`, another process still does not receive it. gc3RemoteError: see violation().
   core::Outcome drain(std::chrono::milliseconds limit);
@@ -146,8 +143,7 @@ private:
   const uint64_t token; ///< other processes know it from address()
   const std::function<std::string(uint32_t)> describe;
   Announcements *announcements = nullptr;
-  std::atomic<bool> isSleeping{false};                                ///< a thread is in sleepUntil()
-  std::atomic<Clock::duration> crowdedUntil{Clock::duration::zero()}; ///< until when yield() has no effect
+  std::atomic<bool> isSleeping{false}; ///< a thread is in sleepUntil()
   std::atomic<bool> hasViolation{false}, hasLoss{false};
   mutable std::mutex mutex;       ///< guards the following members, and `wire`
   std::map<uint32_t, Peer> peers; ///< by the lowest rank of the process

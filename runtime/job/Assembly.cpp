@@ -123,35 +123,33 @@ Joined Assembly::Parts::exchangeIdentities(std::unique_ptr<Assembly> assembly, c
   return assembly;
 }
 
-Joined Assembly::lead(std::unique_ptr<Listener> listener, const Member &member, const WaitLimits &limits) {
+Joined Assembly::lead(std::unique_ptr<Listener> listener, const Member &member, const Wait &wait) {
   if (Outcome outcome = check(member); !outcome.ok())
     return outcome;
   return guard([&]() -> Joined {
     if (member.ranks == 1)
       return std::unique_ptr<Assembly>(new Assembly(member));
-    return Parts::accept(std::move(listener->parts), member, Wait(limits));
+    return Parts::accept(std::move(listener->parts), member, wait);
   });
 }
 
-Joined Assembly::join(const net::Endpoint &rank0, const Member &member, const WaitLimits &limits) {
+Joined Assembly::join(const net::Endpoint &rank0, const Member &member, const Wait &wait) {
   if (Outcome outcome = check(member); !outcome.ok())
     return outcome;
-  return guard(
-      [&] { return Parts::dial(net::targetsOf(rank0, member.identity.host), rank0.token, member, Wait(limits)); });
+  return guard([&] { return Parts::dial(net::targetsOf(rank0, member.identity.host), rank0.token, member, wait); });
 }
 
-Joined Assembly::join(const Launch &launch, const Member &other, const WaitLimits &limits) {
+Joined Assembly::join(const Launch &launch, const Member &other, const Wait &wait) {
   Member member = other;
   member.rank = launch.rank;
   member.ranks = launch.ranks;
   if (launch.rank == 0) {
     core::Result<std::unique_ptr<Listener>> listener = Listener::open(launch);
-    return listener.ok() ? lead(std::move(*listener), member, limits) : Joined(listener.outcome());
+    return listener.ok() ? lead(std::move(*listener), member, wait) : Joined(listener.outcome());
   }
   if (Outcome outcome = check(member); !outcome.ok())
     return outcome;
   return guard([&]() -> Joined {
-    const Wait wait(limits);
     core::Result<std::vector<net::Tcp::endpoint>> targets = resolve(launch, wait);
     if (!targets.ok())
       return targets.outcome();
@@ -159,14 +157,14 @@ Joined Assembly::join(const Launch &launch, const Member &other, const WaitLimit
   });
 }
 
-core::Result<Assembly::Gathered> Assembly::gather(Bytes own, const WaitLimits &limits) {
+core::Result<Assembly::Gathered> Assembly::gather(Bytes own, const Wait &wait) {
   if (own.size() > mostGatherBytes)
     return Outcome{gc3InvalidArgument, "a gather of " + std::to_string(own.size()) +
                                            " bytes of a rank exceeds the limit of " + std::to_string(mostGatherBytes)};
   return guard([&]() -> core::Result<Gathered> {
     if (!parts)
       return Gathered{{own.begin(), own.end()}};
-    return parts->service.gather(own, Wait(limits));
+    return parts->service.gather(own, wait);
   });
 }
 

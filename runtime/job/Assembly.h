@@ -5,11 +5,11 @@
 //
 //   rank 0:  listener = Listener::open(interfaces);        // the other ranks get its uniqueId() through another
 //   channel
-//            assembly = Assembly::lead(listener, member, limits);
-//   others:  assembly = Assembly::join(*readUniqueId(id), member, limits);
+//            assembly = Assembly::lead(listener, member, wait);
+//   others:  assembly = Assembly::join(*readUniqueId(id), member, wait);
 // or, if a launcher has started the ranks (job/Launcher.h), on each rank:
-//            assembly = Assembly::join(launch, member, limits);
-// then:      data = assembly->gather(own, limits);         // any number of times; all ranks in the same order
+//            assembly = Assembly::join(launch, member, wait);
+// then:      data = assembly->gather(own, wait);           // any number of times; all ranks in the same order
 //            while it waits for rank `peer`: stop if assembly->loss() or assembly->lossOf(peer) is not null
 //            assembly->report(error);                      // if this rank fails
 //            assembly->leave(linger);                      // after the last call
@@ -78,14 +78,13 @@ public:
 
   /// Rank 0 waits for the other ranks.
   static core::Result<std::unique_ptr<Assembly>> lead(std::unique_ptr<Listener> listener, const Member &member,
-                                                      const WaitLimits &limits);
+                                                      const Wait &wait);
   /// Another rank connects to rank 0.
   static core::Result<std::unique_ptr<Assembly>> join(const net::Endpoint &rank0, const Member &member,
-                                                      const WaitLimits &limits);
+                                                      const Wait &wait);
   /// Any rank joins the ranks that its launcher has started. Ignores the member's rank and ranks. Each communicator of
   /// a job needs its own Launch::key.
-  static core::Result<std::unique_ptr<Assembly>> join(const Launch &launch, const Member &member,
-                                                      const WaitLimits &limits);
+  static core::Result<std::unique_ptr<Assembly>> join(const Launch &launch, const Member &member, const Wait &wait);
   /// Calls leave() without a wait.
   ~Assembly();
 
@@ -97,12 +96,12 @@ public:
   /// Returns the bytes of all ranks, by rank. All ranks call it in the same order, one call at a time. A rank can give
   /// at most `mostGatherBytes` bytes (else gc3InvalidArgument), and sizes can differ. After an error, this rank has
   /// reported it, and further calls return an error.
-  core::Result<Gathered> gather(Bytes own, const WaitLimits &limits);
+  core::Result<Gathered> gather(Bytes own, const Wait &wait);
   static constexpr size_t mostGatherBytes = 1 << 20;
 
   /// Gathers one value of each rank. All ranks must have the same type and byte order; gc3RemoteError: a size differs.
   template <typename T>
-  core::Result<std::vector<T>> gatherEach(const T &own, const WaitLimits &limits);
+  core::Result<std::vector<T>> gatherEach(const T &own, const Wait &wait);
 
   /// Returns the first rank that this rank knows to be ended or failed, or null. It is never a rank that has left. One
   /// load from memory that changes once, so callers can poll it. The result stays valid as long as this object.
@@ -136,10 +135,10 @@ private:
 };
 
 template <typename T>
-core::Result<std::vector<T>> Assembly::gatherEach(const T &own, const WaitLimits &limits) {
+core::Result<std::vector<T>> Assembly::gatherEach(const T &own, const Wait &wait) {
   static_assert(std::is_trivially_copyable_v<T>);
   const auto *bytes = reinterpret_cast<const uint8_t *>(&own);
-  const core::Result<Gathered> all = gather({bytes, sizeof own}, limits);
+  const core::Result<Gathered> all = gather({bytes, sizeof own}, wait);
   if (!all.ok())
     return all.outcome();
   std::vector<T> values(all->size());

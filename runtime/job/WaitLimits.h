@@ -16,12 +16,13 @@ struct WaitLimits {
   std::function<core::Outcome()> checkInterruption;
 };
 
-/// A wait that has begun. It can consist of several functions, which share the time.
+/// A wait that has begun. It can consist of several functions, which share the time. Limits become a wait that begins
+/// now.
 struct Wait {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::hours longest{24 * 365};
 
-  explicit Wait(const WaitLimits &limits)
+  Wait(const WaitLimits &limits)
       : limits(limits), deadline(Clock::now() + std::min<std::chrono::milliseconds>(limits.timeout, longest)) {}
 
   const WaitLimits limits;

@@ -8,22 +8,27 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+from launch import environment, free_port, torchrun
+
 TIMEOUT_MS = 3000  # of joining and of calls; gc3-run kills processes that have not ended 5 s after the first one
 LONGEST_S = 60     # until all processes have ended; a machine under load is slow
 
 # What the messages of the surviving ranks say, in the order of a job.
 STAGES = [
-    ("while ranks join", re.compile("has not joined|did not reach rank 0|does not answer|shared memory")),
+    ("while ranks join", re.compile("has not joined|did not reach rank 0|does not answer|shared memory|no connection to")),
     ("in a call, while a thread block waits", re.compile("thread block .* waits for")),
     ("in a call, before all ranks have made it", re.compile("wait in a call")),
-    ("between calls", re.compile("whose process|which has failed|which has left|refuses access")),
+    ("between calls", re.compile("whose process|which has failed|which has left|refuses access|the connection to rank")),
 ]
+# UCX 1.13 ends a process by an assertion if another one is killed while they connect.
+ABORT_OF_UCX = re.compile(r"(wireup_ep|tcp_ep)\.c:\d+ +Assertion")
 
 
 def children(process):
@@ -49,36 +54,100 @@ def stage_of(errors):
     return None
 
 
+def describe(process):
+    """Returns the processor time of a process, and its stacks if there is a debugger."""
+    stat = pathlib.Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    seconds = (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+    text = f"process {process}: state {stat[0]}, {seconds} s of processor time\n"
+    if shutil.which("gdb"):
+        text += subprocess.run(["gdb", "-p", str(process), "-batch", "-ex", "thread apply all backtrace"], text=True,
+                               capture_output=True, check=False).stdout
+    return text
+
+
+class Job:
+    """A job on this machine: one gc3-run that starts the others, or a gc3-run for each rank, on two hosts."""
+
+    def __init__(self, arguments, ranks):
+        self.on_hosts = arguments.hosts
+        command = [arguments.gc3_run, arguments.bundle[ranks], "-b", "1K", "-e", "4M", "-f", "4", "-n", "3", "-w", "0"]
+        port = free_port()
+        if self.on_hosts:
+            for_rank = [torchrun(rank, ranks, port) | {"LOCAL_RANK": 0, "LOCAL_WORLD_SIZE": 1, "UCX_TLS": "tcp",
+                                                       "GC3_HOSTID": "ab"[2 * rank // ranks]} for rank in range(ranks)]
+        else:
+            for_rank = [{}]
+            command += ["--processes", str(ranks)]
+        self.processes = []
+        for own in for_rank:
+            variables = {name: str(value) for name, value in own.items()} | {"GC3_TIMEOUT_MS": str(TIMEOUT_MS)}
+            self.processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                                   env=environment(variables)))
+        self.errors = ""
+
+    def ranks(self):
+        """Returns the ids of the ranks' processes so far."""
+        ids = [process.pid for process in self.processes]
+        return ids if self.on_hosts else children(ids[0])
+
+    def wait(self, victim):
+        """Waits until all processes have ended. Returns their statuses, without that of the victim; None: a process
+        has not ended in time."""
+        deadline = time.monotonic() + LONGEST_S
+        statuses = []
+        for process in self.processes:
+            try:
+                _, errors = process.communicate(timeout=max(0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                self.errors += describe(process.pid)
+                return None
+            self.errors += errors
+            if process.pid != victim:
+                statuses.append(process.returncode)
+        return statuses
+
+    def end(self):
+        for process in self.processes:
+            process.kill()
+            process.communicate()
+
+
 def kill_once(arguments, random_numbers):
-    """Returns the stage at which the process was killed, and the seconds that the others then took."""
-    processes = random_numbers.choice((2, 4, 8))
-    command = [arguments.gc3_run, arguments.bundle[processes], "--processes", str(processes), "-b", "1K", "-e", "4M",
-               "-f", "4", "-n", "3", "-w", "0"]
-    variables = dict(os.environ, GC3_TIMEOUT_MS=str(TIMEOUT_MS))
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables) as job:
+    """Returns the stage at which the process was killed, the seconds that the others then took, and their errors."""
+    job = Job(arguments, random_numbers.choice((2, 4, 8)))
+    try:
         time.sleep(random_numbers.random() * arguments.longest_delay)
-        ranks = children(job.pid)
+        ranks = job.ranks()
         victim = random_numbers.choice(ranks) if ranks else None
         if victim:
             os.kill(victim, signal.SIGKILL)
         begin = time.monotonic()
-        try:
-            _, errors = job.communicate(timeout=LONGEST_S)
-        except subprocess.TimeoutExpired:
-            job.kill()
-            return "HANG", LONGEST_S, ""
+        statuses = job.wait(victim)
         took = time.monotonic() - begin
-    left = [rank for rank in ranks if not ended(rank)]
+        left = [rank for rank in ranks if not ended(rank)]
+    finally:
+        job.end()
+    if statuses is None:
+        return "HANG", took, job.errors
     if left:
-        return f"STILL RUNNING: {left}", took, errors
-    if job.returncode == 0 or not victim:
-        return "after the last call" if job.returncode == 0 else "BEFORE A PROCESS", took, errors
-    if f"(process {victim}) was killed by signal 9" not in errors:
-        return "NOT REPORTED", took, errors
-    lines = [line for line in errors.splitlines() if f"process {victim}) was killed" not in line]
-    if not lines:
-        return "after the last call", took, errors
-    return stage_of("\n".join(lines)) or "UNKNOWN TEXT", took, errors
+        return f"STILL RUNNING: {left}", took, job.errors
+    return outcome(job, victim, statuses), took, job.errors
+
+
+def outcome(job, victim, statuses):
+    if not victim:
+        return "before the first process"
+    if not any(statuses):
+        return "after the last call"
+    if job.on_hosts and ABORT_OF_UCX.search(job.errors):
+        return "while ranks join (UCX aborts another process)"
+    if min(statuses) < 0:
+        return f"STATUSES {statuses}"
+    report = f"(process {victim}) was killed by signal 9"
+    if not job.on_hosts and report not in job.errors:
+        return "NOT REPORTED"
+    lines = [line for line in job.errors.splitlines() if report not in line]
+    return stage_of("\n".join(lines)) or "UNKNOWN TEXT" if lines else "after the last call"
 
 
 def main():
@@ -86,6 +155,7 @@ def main():
     parser.add_argument("--gc3c", required=True)
     parser.add_argument("--gc3-run", required=True)
     parser.add_argument("--examples", required=True)
+    parser.add_argument("--hosts", action="store_true", help="half of the ranks are on another host, over UCX")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--longest-delay", type=float, default=0.6, help="seconds from the start to a kill")

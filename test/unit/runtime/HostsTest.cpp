@@ -33,8 +33,8 @@ public:
     for (uint32_t rank = 0; rank < shape.ranks; ++rank)
       addresses.push_back(transports[rank / shape.ranksPerProcess]->address());
     onThreads(transports.size(), [&](size_t process) {
-      const Outcome outcome =
-          transports[process]->connect(addresses, std::chrono::seconds(60), [] { return Outcome{}; });
+      const Outcome outcome = transports[process]->connect(
+          addresses, std::chrono::steady_clock::now() + std::chrono::seconds(60), [] { return Outcome{}; });
       EXPECT_TRUE(outcome.ok()) << outcome.text;
     });
   }

@@ -106,7 +106,10 @@ protected:
     std::memcpy(&token, own.data(), sizeof token);
     arrive(FrameKind::Hello);
     const std::vector<std::vector<uint8_t>> addresses(2, own);
-    EXPECT_TRUE(transport.connect(addresses, std::chrono::seconds(60), [] { return core::Outcome{}; }).ok());
+    EXPECT_TRUE(transport
+                    .connect(addresses, std::chrono::steady_clock::now() + std::chrono::seconds(60),
+                             [] { return core::Outcome{}; })
+                    .ok());
     forgetSent();
   }
 
