@@ -72,8 +72,8 @@ def is_tensor(array: Any) -> bool:
 def view(array: Any, name: str) -> View:
     """Returns the view of a NumPy array, a PyTorch tensor or an object with the buffer protocol.
 
-    `name` is the argument's name in messages. Raises ArgumentError if the array has gaps or gc3 has no such elements,
-    and TypeError if it is no array.
+    `name` is the argument's name in messages. Raises ArgumentError if the array has gaps, if gc3 has no such elements,
+    or if it is no array.
     """
     if is_tensor(array):
         result = _view_tensor(array, name)
@@ -114,8 +114,8 @@ def _view_buffer(array: Any, name: str) -> View:
     try:
         memory = memoryview(array)
     except TypeError:
-        raise TypeError(f"{name} is a NumPy array, a PyTorch tensor or an object with the buffer protocol, not "
-                        f"{type(array).__name__}") from None
+        raise errors.ArgumentError(f"{name} is a NumPy array, a PyTorch tensor or an object with the buffer protocol, "
+                                   f"not {type(array).__name__}") from None
     if not memory.c_contiguous:
         raise _reject_gaps(name, "a copy")
     dtype = _NAME_OF_KIND.get((memory.format.lstrip("@=<"), memory.itemsize), f"'{memory.format}'")
@@ -150,17 +150,22 @@ def empty(like: View, shape: Sequence[int]) -> Any:
     return buffer.cast(letter, tuple(shape)) if elements else buffer.cast(letter)
 
 
+def op_name(op: Any) -> str:
+    """Returns ``"sum"``, ``"prod"``, ``"max"``, ``"min"`` or ``"avg"`` for such a name or for PyTorch's ``ReduceOp``."""
+    names = [name[len("gc3"):].lower() for name in REDUCTIONS]
+    name = op if isinstance(op, str) else _name_of_reduce_op(op)
+    if name not in names:
+        raise errors.ArgumentError(f"op is one of {', '.join(names)}, not {op!r}")
+    return name
+
+
 def op_number(op: Any) -> int:
-    """Returns the gc3RedOp_t of ``"sum"``, ``"prod"``, ``"max"``, ``"min"`` or ``"avg"``, or of PyTorch's ``ReduceOp``.
+    """Returns the gc3RedOp_t of an op, which is one of :func:`op_name`.
 
     >>> op_number("avg")
     4
     """
-    numbers = {name[len("gc3"):].lower(): number for name, number in REDUCTIONS.items()}
-    name = op if isinstance(op, str) else _name_of_reduce_op(op)
-    if name not in numbers:
-        raise errors.ArgumentError(f"op is one of {', '.join(numbers)}, not {op!r}")
-    return numbers[name]
+    return REDUCTIONS[f"gc3{op_name(op).capitalize()}"]
 
 
 def _name_of_reduce_op(op: Any) -> Optional[str]:

@@ -70,12 +70,12 @@ class Bundle:
     bundle is in use. Raises BundleError if the file is no valid bundle.
 
     Attributes:
-        path: the ``.gc3b`` file.
         programs: the programs, in the order of the file.
+        source: what :func:`gc3.compile` has compiled; None for other bundles.
     """
 
     def __init__(self, path: StrPath, source: Optional[Source] = None):
-        self.path = os.fspath(path)
+        self._path = os.path.abspath(path)
         self.source = source
         self._handle = ctypes.c_void_p()
         self._library = _library.library()
@@ -101,10 +101,24 @@ class Bundle:
             self._library.result("gc3BundleFree", handle)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return Bundle, (self.path, self.source)
+        return Bundle, (self._path, self.source)
 
     def __repr__(self) -> str:
         return f"<gc3.Bundle of {', '.join(f'{program.name} ({program.ranks} ranks)' for program in self.programs)}>"
+
+    @property
+    def path(self) -> str:
+        """The ``.gc3b`` file. If it has been removed, the source is compiled again."""
+        if self.source is not None and not os.path.exists(self._path):
+            self._path = self._compile_again(self.source)
+        return self._path
+
+    def _compile_again(self, source: Source) -> str:
+        """Returns the path of the source's bundle. Raises UsageError if it is another bundle than this one."""
+        path = _cache.bundle_of(source)
+        if os.path.basename(path) != os.path.basename(self._path):  # names of files in the cache are hashes of them
+            raise errors.UsageError(f"'{source.name}' or an import has changed since gc3.compile: compile it again")
+        return path
 
     @property
     def handle(self) -> ctypes.c_void_p:
@@ -119,15 +133,15 @@ class Bundle:
 
     def save(self, path: StrPath) -> None:
         """Copies the bundle to a file, for example for ``GC3_BUNDLES``. Replaces the file at once, or not at all."""
-        target = os.fspath(path)
+        source, target = self.path, os.fspath(path)
         temporary = f"{target}.{os.getpid()}.tmp"
         try:
-            shutil.copyfile(self.path, temporary)
+            shutil.copyfile(source, temporary)
             os.replace(temporary, target)
         except OSError as reason:
             if os.path.exists(temporary):
                 os.remove(temporary)
-            raise errors.ResourceError(f"cannot write '{target}': {reason.strerror}") from reason
+            raise errors.ResourceError(f"cannot copy '{source}' to '{target}': {reason.strerror}") from reason
 
     # ---- What the compiler shows ----
 
@@ -176,9 +190,7 @@ class Bundle:
         """Returns the source. Raises UsageError if there is none, or if it has changed since it was compiled."""
         if self.source is None:
             raise errors.UsageError(f"'{self.path}' has no source: only bundles of gc3.compile have one")
-        if not os.path.samefile(_cache.bundle_of(self.source), self.path):
-            raise errors.UsageError(f"'{self.source.name}' or an import has changed since gc3.compile: compile it "
-                                    "again")
+        self._path = self._compile_again(self.source)
         return self.source
 
     # ---- Other tools ----
@@ -199,11 +211,13 @@ class Bundle:
              max_bytes: int = 1 << 30, programs: int = 4) -> Bundle:
         """Returns a bundle of the fastest programs for each range of sizes, at most `programs` for each collective.
 
-        The candidates are this bundle's source with all values of its knobs: params that list their values. Times are
-        predictions for `topology`, or measurements on this machine if `measure` is ``"host"`` or ``"cuda"``.
+        The candidates are all programs of this bundle's source with all values of its knobs: params that list their
+        values. Times are predictions for `topology`, or measurements on this machine if `measure` is ``"host"`` or
+        ``"cuda"``. Raises ArgumentError if the bundle was compiled with ``programs`` or ``fifo_slots``, which gc3-tune
+        does not have. gc3-tune proves all programs as ``verify="fast"`` does.
         """
         source = self._unchanged_source()
-        options = [option for option in source.options if option.startswith(("-D", "-I", "--max-threadblocks"))]
+        options = _options_of_tune(source)
         options += [f"--topology={topology}"] if topology is not None else []
         options += [f"--measure={measure}"] if measure is not None else []
         options += ["-b", str(min_bytes), "-e", str(max_bytes), f"--programs={programs}", "-q"]
@@ -227,6 +241,16 @@ class Bundle:
         options += [f"--{name}={value}" for name, value in given.items() if value is not None]
         source = Source("-", _tools.output("gc3-synth", options), os.getcwd(), ())
         return cls(_cache.bundle_of(source), source)
+
+
+def _options_of_tune(source: Source) -> List[str]:
+    """Returns the options of a source for gc3-tune. Raises ArgumentError if gc3-tune does not have one of them."""
+    options = [option for option in source.options if not option.startswith("--verify=")]
+    missing = [option for option in options if not option.startswith(("-D", "-I", "--max-threadblocks="))]
+    if missing:
+        raise errors.ArgumentError(f"the bundle was compiled with {' and '.join(missing)}, and gc3-tune has no such "
+                                   "option: compile the bundle without it")
+    return options
 
 
 def open_bundle(bundle: Union[Bundle, StrPath]) -> Bundle:

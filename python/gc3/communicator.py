@@ -8,13 +8,14 @@ import dataclasses
 import importlib
 import sys
 from types import TracebackType
-from typing import Any, List, Optional, Tuple, Type, Union
+from typing import Any, List, NoReturn, Optional, Tuple, Type, Union
 
-from . import _forms, _library, arrays, errors, groups, rendezvous
+from . import _checks, _forms, _library, arrays, errors, groups, rendezvous
 from ._config import Config
 from .arrays import View
 from .bundle import Bundle, StrPath, open_bundle
 
+_MOST_RANKS = 65536
 _UNIQUE_ID_BYTES = ctypes.sizeof(_library.UniqueId)
 
 
@@ -89,10 +90,12 @@ class Communicator:
         """
         if len(id) != _UNIQUE_ID_BYTES:
             raise errors.ArgumentError(f"id has {len(id)} bytes, and gc3.unique_id() returns {_UNIQUE_ID_BYTES}")
+        count = _checks.integer(size, "size", 1, _MOST_RANKS)
+        own = _checks.integer(rank, "rank", 0, count - 1)
         opened = open_bundle(bundle)
         handle = ctypes.c_void_p()
         identity = _library.UniqueId.from_buffer_copy(id)
-        _library.library().call("gc3HostCommInitRank", handle, size, identity, rank, opened.handle, config.host())
+        _library.library().call("gc3HostCommInitRank", handle, count, identity, own, opened.handle, config.host())
         return cls(handle, opened)
 
     @classmethod
@@ -104,9 +107,7 @@ class Communicator:
         the number of ranks; it can be omitted if all programs of the bundle have the same number.
         """
         opened = open_bundle(bundle)
-        count = size if size is not None else _only_size(opened)
-        if not 1 <= count <= 65536:
-            raise errors.ArgumentError(f"size is 1 to 65536, not {count}")
+        count = _only_size(opened) if size is None else _checks.integer(size, "size", 1, _MOST_RANKS)
         handles = (ctypes.c_void_p * count)()
         _library.library().call("gc3HostCommInitAll", handles, count, opened.handle, config.host())
         return [cls(ctypes.c_void_p(handle), opened) for handle in handles]
@@ -120,23 +121,30 @@ class Communicator:
         graph. Raises UsageError if NCCL is older than 2.28.7, or if gc3 was built without CUDA.
         """
         opened = open_bundle(bundle)
-        handle = ctypes.c_void_p()
-        _library.library().call("gc3CommInit", handle, opened.handle, ctypes.c_void_p(pointer), config.gpu())
+        handle, nccl = ctypes.c_void_p(), ctypes.c_void_p(_checks.integer(pointer, "pointer", 1, 2**64 - 1))
+        _library.library().call("gc3CommInit", handle, opened.handle, nccl, config.gpu())
         return cls(handle, opened, "cuda")
 
     @classmethod
     def from_process_group(cls, group: Optional[Any], bundle: Union[Bundle, StrPath],
-                           config: Config = Config()) -> Communicator:
+                           config: Config = Config(), *, device: Optional[str] = None) -> Communicator:
         """Creates a rank on the ranks of a PyTorch process group; None is the default group.
 
-        All ranks of the group call this. A group of gloo or MPI gets a host communicator. A group of NCCL gets one
-        on GPUs, which uses the group's NCCL communicator; select the rank's GPU by ``torch.cuda.set_device`` first,
-        and close the communicator before the group is destroyed. Raises UsageError if PyTorch is older than 2.8, which
-        does not give this NCCL communicator. The default name of the communicator is the group's `group_desc`.
+        All ranks of the group call this, with the same `device`: ``"cpu"`` or ``"cuda"``. By default, it is
+        ``"cuda"`` if the group's backend is NCCL alone. Groups for both kinds of tensors, such as those of the backend
+        gc3 and of ``init_process_group()``, need ``device="cuda"`` for tensors on GPUs.
+
+        On CPUs, the communicator is one of the host. On GPUs, it uses the group's NCCL communicator: select the rank's
+        GPU by ``torch.cuda.set_device`` first, and close the communicator before the group is destroyed. Raises
+        UsageError if the group does not run on GPUs, or if PyTorch is older than 2.8, which does not give this NCCL
+        communicator. The default name of the communicator is the group's `group_desc`.
         """
         if config.name is None:
             config = dataclasses.replace(config, name=rendezvous.description(group))
-        if rendezvous.is_on_gpus(group):
+        kind = rendezvous.device_of(group) if device is None else device
+        if kind not in ("cpu", "cuda"):
+            raise errors.ArgumentError(f"device is 'cpu', 'cuda' or None, not {device!r}")
+        if kind == "cuda":
             return cls.from_nccl(rendezvous.nccl_pointer(group), bundle, config)
         distributed = importlib.import_module("torch").distributed
         identity = rendezvous.share_id_over_group(group)
@@ -180,6 +188,9 @@ class Communicator:
         handle = getattr(self, "_handle", None)
         if handle is not None:
             self._library.result("gc3CommDestroy", handle)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a communicator cannot be copied or pickled: create one in each process")
 
     def __repr__(self) -> str:
         state = "closed " if self._handle is None else ""
@@ -283,9 +294,9 @@ class Communicator:
         Returns the output on the root, None on other ranks.
         """
         send = self._input(x)
-        number = arrays.op_number(op)
+        number, root = arrays.op_number(op), self._root(root)
         receive = None
-        if self.rank == self._root(root):
+        if self.rank == root:
             receive = self._output(send, x if out is None else out, send.elements, "as many as x")
         self._call("gc3Reduce", send, receive or send, send.elements, number, root)
         return receive.array if receive else None
@@ -316,9 +327,9 @@ class Communicator:
 
         Returns the output on the root, None on other ranks.
         """
-        send = self._input(x)
+        send, root = self._input(x), self._root(root)
         receive = None
-        if self.rank == self._root(root):
+        if self.rank == root:
             joined = self._new(send, arrays.join_first(send, self.size), out)
             receive = self._output(send, joined, self.size * send.elements, "those of x for each rank")
         self._call("gc3Gather", send, receive or send, send.elements, root)
@@ -335,7 +346,8 @@ class Communicator:
 
         Returns the output.
         """
-        if self.rank == self._root(root):
+        root = self._root(root)
+        if self.rank == root:
             if x is None:
                 raise errors.ArgumentError(f"x is None on rank {root}, which is the root: pass the array to scatter")
             send = self._input(x)
@@ -379,8 +391,8 @@ class Communicator:
         """
         block = self._input(x)
         name = ctypes.c_char_p()
-        self._library.call("gc3SelectProgram", self.handle, collective.encode(), block.elements, block.type,
-                           -1 if root is None else self._root(root), name)
+        self._library.call("gc3SelectProgram", self.handle, _checks.text(collective, "collective").encode(),
+                           block.elements, block.type, -1 if root is None else self._root(root), name)
         return (name.value or b"").decode()
 
     def _run(self, function: str, name: str, x: Optional[Any], out: Optional[Any], op: Any,
@@ -404,6 +416,7 @@ class Communicator:
 
     def _elements(self, function: str, name: str) -> Tuple[int, int]:
         """Returns this rank's elements of input and output for each element of a block."""
+        _checks.text(name, "program" if function == "gc3RunProgram" else "collective")
         programs = [(index, program) for index, program in enumerate(self.bundle.programs)
                     if program.ranks == self.size]
         if function == "gc3RunProgram":
@@ -421,7 +434,7 @@ class Communicator:
                 count: Optional[int]) -> int:
         """Returns the number of elements of a block, which `count` or the first buffer of this rank determines."""
         if count is not None:
-            return count
+            return _checks.integer(count, "count", 0, 2**63 - 1)
         for array, argument, factor in (send, receive):
             if array is not None and factor:
                 if array.elements % factor:
@@ -475,9 +488,7 @@ class Communicator:
         return array.elements // self.size
 
     def _root(self, root: int) -> int:
-        if not 0 <= root < self.size:
-            raise errors.ArgumentError(f"root is 0 to {self.size - 1}, not {root}")
-        return root
+        return _checks.integer(root, "root", 0, self.size - 1)
 
     def _call(self, function: str, send: View, receive: View, count: int, *more: int,
               name: Optional[bytes] = None) -> None:

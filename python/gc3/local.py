@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import numbers
 from typing import Any, List, Optional, Sequence, Union
 
 from . import arrays, errors, groups
@@ -38,7 +39,7 @@ def run(bundle: Union[Bundle, StrPath], inputs: Sequence[Any], program: Optional
     """
     opened = open_bundle(bundle)
     index = _index(opened, program, len(inputs))
-    given = [_array(values) for values in inputs]
+    given = [_array(values, f"inputs[{rank}]") for rank, values in enumerate(inputs)]
     count = _count(opened, index, given)
     donor = next(values for values in given if values is not None)  # the type of elements on ranks without an input
     with contextlib.ExitStack() as stack:
@@ -46,7 +47,8 @@ def run(bundle: Union[Bundle, StrPath], inputs: Sequence[Any], program: Optional
         with groups.group():
             outputs = [rank.run_program(opened.programs[index].name, donor if values is None else values, op=op,
                                         count=count) for rank, values in zip(ranks, given)]
-    return [output.tolist() if isinstance(inputs[0], list) and output is not None else output for output in outputs]
+    has_lists = any(isinstance(values, list) for values in inputs)
+    return [output.tolist() if has_lists and output is not None else output for output in outputs]
 
 
 def _index(bundle: Bundle, program: Optional[str], size: int) -> int:
@@ -87,8 +89,12 @@ def _count(bundle: Bundle, index: int, inputs: Sequence[Any]) -> int:
     return count
 
 
-def _array(values: Any) -> Any:
-    """Returns an array of a list's numbers; other inputs unchanged."""
+def _array(values: Any, name: str) -> Any:
+    """Returns an array of a list's numbers; other inputs unchanged. Raises ArgumentError if an element is no number."""
     if not isinstance(values, list):
         return values
-    return array.array("q" if all(isinstance(value, int) for value in values) else "f", values)
+    try:
+        return array.array("q" if all(isinstance(value, numbers.Integral) for value in values) else "f", values)
+    except (TypeError, OverflowError) as reason:
+        raise errors.ArgumentError(f"{name} has an element that is no 64-bit integer and no float: {reason}; pass a "
+                                   "NumPy array for several dimensions") from None

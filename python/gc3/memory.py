@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import ctypes
 import math
-from typing import Any, Sequence, Union
+from typing import Any, Iterable, Sequence, Union
 
-from . import _library, arrays, errors
+from . import _checks, _library, arrays, errors
+
+_LARGEST = 2**63 - 1
 
 
 class _Memory:
@@ -44,8 +46,9 @@ def zeros(shape: Union[int, Sequence[int]], dtype: Any = "float32") -> Any:
         raise errors.UsageError("gc3.zeros needs NumPy") from None
     kind = numpy.dtype(dtype)
     arrays.require_type(kind.name, "dtype")
-    dimensions = (shape,) if isinstance(shape, int) else tuple(shape)
-    size = math.prod(dimensions) * kind.itemsize
+    dimensions = [_checks.integer(length, "a dimension of shape", 0, _LARGEST)
+                  for length in (shape if isinstance(shape, Iterable) else (shape,))]
+    size = _checks.integer(math.prod(dimensions) * kind.itemsize, "the number of bytes", 0, _LARGEST)
     if size == 0:
         return numpy.zeros(dimensions, kind)
     return numpy.asarray(_Memory(size)).view(kind).reshape(dimensions)

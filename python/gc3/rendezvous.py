@@ -69,22 +69,32 @@ def description(group: Any) -> Optional[str]:
     return found
 
 
-def is_on_gpus(group: Any) -> bool:
-    """Returns whether a PyTorch process group runs collectives on GPUs, by NCCL."""
-    return "nccl" in str(importlib.import_module("torch").distributed.get_backend(group))
+def device_of(group: Any) -> str:
+    """Returns the kind of device that a PyTorch process group is for: ``"cuda"`` if it has only NCCL, else ``"cpu"``.
+
+    A group for both has a backend such as ``"cpu:gloo,cuda:nccl"``, or ``"undefined"`` if the application names none.
+    """
+    backends = str(importlib.import_module("torch").distributed.get_backend(group)).split(",")
+    return "cuda" if all(backend.rpartition(":")[2] == "nccl" for backend in backends) else "cpu"
 
 
 def nccl_pointer(group: Any, device: Any = None) -> int:
     """Returns the address of the NCCL communicator of a PyTorch process group on a GPU; None is the current GPU.
 
-    `group` can also be the ProcessGroupNCCL itself. All ranks of the group call this. Raises UsageError if this PyTorch
-    does not give its communicator.
+    `group` can also be the ProcessGroupNCCL itself. All ranks of the group call this. Raises UsageError if the process
+    has no GPU, if the group does not run on GPUs, or if this PyTorch does not give its communicator.
     """
     torch = importlib.import_module("torch")
     group = group if group is not None else torch.distributed.group.WORLD
-    device = device if device is not None else torch.device("cuda", torch.cuda.current_device())
+    if device is None:
+        if not torch.cuda.is_available():
+            raise errors.UsageError("this process has no GPU: pass device='cpu' for a communicator on the host")
+        device = torch.device("cuda", torch.cuda.current_device())
     get_backend = getattr(group, "_get_backend", None)
-    backend = get_backend(device) if get_backend else group
+    try:
+        backend = get_backend(device) if get_backend else group
+    except RuntimeError as reason:
+        raise errors.UsageError(f"the process group does not run on GPUs: {reason}") from None
     if not hasattr(backend, "_comm_ptr"):
         raise errors.UsageError(f"PyTorch {torch.__version__} does not give the NCCL communicator of a process group; "
                                 "use PyTorch 2.8 or newer, or load libgc3nccl.so before NCCL, which needs no PyTorch")

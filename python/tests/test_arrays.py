@@ -46,7 +46,9 @@ def test_buffers():
 
 
 @pytest.mark.parametrize("values, error, message", [
-    ([1, 2], TypeError, "x is a NumPy array, a PyTorch tensor or an object with the buffer protocol, not list"),
+    ([1, 2], gc3.ArgumentError, "x is a NumPy array, a PyTorch tensor or an object with the buffer protocol, not list"),
+    ([[1], [2]], gc3.ArgumentError,
+     "x is a NumPy array, a PyTorch tensor or an object with the buffer protocol, not list"),
     (np.zeros((4, 4))[:, 1], gc3.ArgumentError, "x is not contiguous: its elements have gaps or another order in "
      "memory; pass numpy.ascontiguousarray(x)"),
     (np.zeros((4, 4)).T, gc3.ArgumentError, "x is not contiguous: its elements have gaps or another order in memory; "

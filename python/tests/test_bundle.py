@@ -2,8 +2,10 @@
 """Tests bundles: what they contain, what the tools show of them, and their errors."""
 
 import html
+import os
 import pickle
 import re
+import shutil
 import webbrowser
 
 import pytest
@@ -42,13 +44,59 @@ def test_save_and_open(ring, tmp_path):
     saved = gc3.Bundle(tmp_path / "ring.gc3b")
     assert saved.programs == ring.programs
     assert [path.name for path in tmp_path.iterdir()] == ["ring.gc3b"]
-    with pytest.raises(gc3.ResourceError, match="cannot write '.*/missing/ring.gc3b': No such file or directory"):
+    with pytest.raises(gc3.ResourceError, match="cannot copy '.*gc3b' to '.*/missing/ring.gc3b': No such file"):
         ring.save(tmp_path / "missing/ring.gc3b")
 
 
 def test_pickle(ring):
     copy = pickle.loads(pickle.dumps(ring))
     assert (copy.programs, copy.emit("gc3-ir")) == (ring.programs, ring.emit("gc3-ir"))
+
+
+def test_removed_cache(tmp_path, monkeypatch):
+    needs("gc3-sim")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    bundle = gc3.compile((EXAMPLES / "ring_allreduce.gc3").read_text(), params={"R": RANKS})
+    state = pickle.dumps(bundle)
+    size = {"min_bytes": 1024, "max_bytes": 1024}
+    for use in (lambda: bundle.save(tmp_path / "saved.gc3b"), lambda: bundle.simulate("ring:4", **size), bundle.cost,
+                lambda: bundle.emit("gc3-ir"), lambda: pickle.loads(state), lambda: pickle.loads(pickle.dumps(bundle))):
+        shutil.rmtree(tmp_path / "gc3")
+        use()
+    assert gc3.Bundle(tmp_path / "saved.gc3b").programs == pickle.loads(state).programs == bundle.programs
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    assert bundle.emit("gc3-ir").startswith("gc3-ir ring_allreduce")
+    assert bundle.path.startswith(str(tmp_path / "other"))
+
+
+def test_removed_file_whose_source_has_changed(tmp_path):
+    file = tmp_path / "ring.gc3"
+    file.write_text((EXAMPLES / "ring_allreduce.gc3").read_text())
+    bundle = gc3.compile(file, params={"R": 3})
+    file.write_text(file.read_text().replace("program ring_allreduce", "program other"))
+    os.remove(bundle.path)
+    with pytest.raises(gc3.UsageError, match="ring.gc3' or an import has changed since gc3.compile: compile it again"):
+        bundle.save(tmp_path / "saved.gc3b")
+    assert os.listdir(tmp_path) == ["ring.gc3"]
+
+
+def test_removed_file_without_source(ring, tmp_path):
+    ring.save(tmp_path / "ring.gc3b")
+    bundle = gc3.Bundle(tmp_path / "ring.gc3b")
+    os.remove(bundle.path)
+    with pytest.raises(gc3.ResourceError, match="cannot copy '.*/ring.gc3b' to '.*/copy.gc3b': No such file"):
+        bundle.save(tmp_path / "copy.gc3b")
+
+
+def test_relative_path_of_a_bundle(ring, tmp_path, monkeypatch):
+    needs("gc3-sim")
+    ring.save(tmp_path / "ring.gc3b")
+    monkeypatch.chdir(tmp_path)
+    bundle = gc3.Bundle("ring.gc3b")
+    monkeypatch.chdir("/")
+    assert bundle.path == str(tmp_path / "ring.gc3b")
+    assert bundle.simulate("ring:4", max_bytes=1024)[0].program == "ring_allreduce"
+    assert pickle.loads(pickle.dumps(bundle)).programs == ring.programs
 
 
 def test_files_that_are_no_bundle(tmp_path):
@@ -153,6 +201,28 @@ def test_tune(tmp_path):
     assert tuned.programs == gc3.compile(EXAMPLES / "tunable_allreduce.gc3").tune("dgx-h100", **sizes).programs
     with pytest.raises(gc3.ToolError, match="moon"):
         gc3.compile(text).tune("moon")
+
+
+def test_options_of_the_compiler_reach_tune(tmp_path):
+    needs("gc3-tune")
+    (tmp_path / "blocks.gc3").write_text("fn blocks() -> int { return 2; }")
+    text = """
+        import "blocks.gc3";
+        param R: int = 2;
+        program p implements allgather(ranks = R * blocks()) {
+            for r in 0..R * blocks() { for q in 0..R * blocks() { chunk(r, input, 0).copy(q, output, r); } }
+        }"""
+    options = {"params": {"R": 4}, "include": [tmp_path], "max_threadblocks": 7}
+    tuned = gc3.compile(text, verify="exact", **options).tune("dgx-h100", min_bytes=1024, max_bytes=2048)
+    assert [program.ranks for program in tuned.programs] == [8]
+
+
+def test_options_that_tune_does_not_have():
+    for options, text in [({"programs": "gather"}, "--program=gather"), ({"fifo_slots": 3}, "--fifo-slots=3")]:
+        with pytest.raises(gc3.ArgumentError) as error:
+            gc3.compile(EVERYTHING, **options).tune("ring:4")
+        assert str(error.value) == (f"the bundle was compiled with {text}, and gc3-tune has no such option: compile "
+                                    "the bundle without it")
 
 
 def test_synthesize():

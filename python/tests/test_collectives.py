@@ -2,6 +2,8 @@
 """Runs each collective on all ranks of this process, in place and not, and compares all elements with NumPy."""
 
 import array
+import copy
+import pickle
 import threading
 
 import pytest
@@ -209,6 +211,11 @@ def test_memory_that_processes_share(ranks):
         gc3.zeros(3, bool)
     with pytest.raises(gc3.ResourceError):
         gc3.zeros(1 << 60)
+    assert gc3.zeros(np.int64(3)).shape == (3,) and gc3.zeros(np.array([2, 3])).shape == (2, 3)
+    for shape, message in [(-1, "a dimension of shape is 0 to .*, not -1"), ((2, 1.5), "is an integer, not 1.5"),
+                           (1 << 62, "the number of bytes is 0 to ")]:
+        with pytest.raises(gc3.ArgumentError, match=message):
+            gc3.zeros(shape)
 
 
 def test_empty_arrays(ranks):
@@ -244,6 +251,16 @@ VECTOR = np.zeros(8, np.float32)
      "rank"),
     (lambda rank: rank.run("alltoall", VECTOR, count=3),
      "x has 8 elements (shape (8,) of float32 on cpu), and needs 12: 3 for each of the 4 blocks of 'alltoall'"),
+    (lambda rank: rank.all_reduce([1.0] * 8),
+     "x is a NumPy array, a PyTorch tensor or an object with the buffer protocol, not list"),
+    (lambda rank: rank.all_gather(VECTOR, [[0.0] * 8] * 4),
+     "out is a NumPy array, a PyTorch tensor or an object with the buffer protocol, not list"),
+    (lambda rank: rank.reduce(VECTOR, root=1.0), "root is an integer, not 1.0"),
+    (lambda rank: rank.run("alltoall", VECTOR, count=-1), "count is 0 to 9223372036854775807, not -1"),
+    (lambda rank: rank.run("alltoall", VECTOR, count=2.0), "count is an integer, not 2.0"),
+    (lambda rank: rank.run(3, VECTOR), "collective is a str without null characters, not 3"),
+    (lambda rank: rank.run_program("a\0b", VECTOR), "program is a str without null characters, not 'a\\x00b'"),
+    (lambda rank: rank.select(None, VECTOR), "collective is a str without null characters, not None"),
 ])
 def test_wrong_arguments(ranks, call, message):
     with pytest.raises(gc3.ArgumentError) as error:
@@ -305,6 +322,12 @@ def test_closed_communicator(everything):
         ranks[0].all_reduce(VECTOR.copy())
 
 
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_communicator_has_no_copies(ranks, duplicate):
+    with pytest.raises(TypeError, match="a communicator cannot be copied or pickled"):
+        duplicate(ranks[0])
+
+
 def test_a_failed_block_aborts_the_communicator(everything):
     ranks = gc3.Communicator.all_ranks(everything)
     with pytest.raises(ZeroDivisionError), ranks[0]:
@@ -334,17 +357,44 @@ def test_creation_errors(everything, tmp_path):
         gc3.Communicator.from_env(everything)
     with pytest.raises(gc3.ArgumentError, match="no such program|nothing"):
         gc3.Communicator.all_ranks(everything, config=gc3.Config(programs="nothing"))
-    with pytest.raises(gc3.Error):
-        gc3.Communicator.from_nccl(0, everything)
+    with pytest.raises(gc3.ArgumentError, match="size is an integer, not 1.5"):
+        gc3.Communicator.all_ranks(everything, 1.5)
+    with pytest.raises(gc3.ArgumentError, match="size is 1 to 65536, not 1099511627776"):
+        gc3.Communicator.from_id(bytes(256), 0, 2**40, everything)
+    with pytest.raises(gc3.ArgumentError, match="rank is 0 to 1, not -1"):
+        gc3.Communicator.from_id(bytes(256), -1, 2, everything)
+    for pointer, message in [(0, "is 1 to 18446744073709551615, not 0"), (None, "is an integer, not None")]:
+        with pytest.raises(gc3.ArgumentError, match=f"pointer {message}"):
+            gc3.Communicator.from_nccl(pointer, everything)
 
 
 @pytest.mark.parametrize("settings, message", [
     ({"tune": "always"}, "tune is None, 'off', 'online', .*, not 'always'"),
-    ({"timeout": 0}, "timeout is 0.001 to 4000000 seconds, not 0"),
+    ({"tune": []}, "tune is None, 'off', 'online', .*, not \\[\\]"),
+    ({"timeout": 0}, "timeout in seconds is 0.001 to 4000000, not 0"),
+    ({"timeout": float("nan")}, "timeout in seconds is 0.001 to 4000000, not nan"),
+    ({"timeout": "1"}, "timeout in seconds is a number, not '1'"),
+    ({"slots": -1}, "slots is 1 to 4294967295, not -1"),
+    ({"slots": 2**32}, "slots is 1 to 4294967295, not 4294967296"),
+    ({"slots": 1.5}, "slots is an integer, not 1.5"),
+    ({"nodes": -1}, "nodes is 1 to 65536, not -1"),
+    ({"nodes": "2"}, "nodes is an integer, not '2'"),
+    ({"tune_budget": -1}, "tune_budget is 0 to 100, not -1"),
+    ({"tune_budget": 101}, "tune_budget is 0 to 100, not 101"),
+    ({"allow_unproven": "no"}, "allow_unproven is False or True, not 'no'"),
+    ({"programs": 3}, "programs is a str without null characters, not 3"),
+    ({"name": "a\0b"}, "name is a str without null characters, not 'a.x00b'"),
+    ({"trace": 3}, "trace is a str without null characters, not 3"),
 ])
 def test_wrong_configs(settings, message):
-    with pytest.raises(gc3.ArgumentError, match=message):
+    with pytest.raises(gc3.ArgumentError, match=f"^{message}$"):
         gc3.Config(**settings)
+
+
+def test_configs_of_numbers_of_numpy():
+    config = gc3.Config(timeout=np.float32(0.5), nodes=np.int64(2), slots=np.uint8(3), tune_budget=np.float64(1),
+                        allow_unproven=np.bool_(True)).host()
+    assert (config.timeoutMs, config.nodes, config.slots, config.tuneBudget, config.allowUnproven) == (500, 2, 3, 1, 1)
 
 
 def test_sizes_of_a_bundle_with_several(tmp_path):

@@ -104,6 +104,48 @@ def test_params_have_the_types_of_the_language():
     assert bundle.programs[0].ranks == 3
 
 
+def test_params_of_numpy():
+    np = pytest.importorskip("numpy")
+    text = """
+        param R: int = 2; param wide: bool = false; param sizes: [int] = []; param flags: [bool] = [];
+        param table: [[int]] = [];
+        program p implements allgather(ranks = R) {
+            assert wide && sizes == [0, 1, 2] && flags == [true, false] && table == [[1, 2], [3]];
+            for r in 0..R { for q in 0..R { chunk(r, input, 0).copy(q, output, r); } }
+        }"""
+    params = {"R": np.int64(3), "wide": np.bool_(True), "flags": (np.bool_(True), False),
+              "table": [np.array([1, 2]), range(3, 4)]}
+    for sizes in (np.arange(3), range(3), [np.uint8(0), 1, np.int64(2)]):
+        assert gc3.compile(text, params={**params, "sizes": sizes}).programs[0].ranks == 3
+
+
+@pytest.mark.parametrize("value", [3.0, None, {}, b"3", [1.5], [[None]]])
+def test_params_of_other_types(value):
+    with pytest.raises(gc3.ArgumentError, match="a param is an int, a bool, a str or a list of these, not "):
+        gc3.compile(PAIR, params={"twice": value})
+
+
+def test_file_whose_name_is_like_an_option(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-x.gc3").write_text(PAIR)
+    bundle = gc3.compile("-x.gc3")
+    assert bundle.programs[0].name == "pair" and bundle.emit("gc3-ir").startswith("gc3-ir pair")
+    for name in ("-", "--help"):
+        with pytest.raises(gc3.CompileError, match=f"cannot read './{name}': No such file or directory"):
+            gc3.compile(name)
+
+
+def test_one_folder_of_imports(tmp_path):
+    (tmp_path / "size.gc3").write_text("fn size() -> int { return 2; }")
+    text = """
+        import "size.gc3";
+        program p implements allgather(ranks = size()) {
+            for r in 0..2 { for q in 0..2 { chunk(r, input, 0).copy(q, output, r); } }
+        }"""
+    for include in (tmp_path, str(tmp_path), [tmp_path]):
+        assert gc3.compile(text, include=include).programs[0].ranks == 2
+
+
 def test_options_of_the_compiler():
     bundle = gc3.compile(PAIR, verify="off", max_threadblocks=4, fifo_slots=3)
     assert bundle.programs[0].proofs == ()

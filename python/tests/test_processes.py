@@ -2,6 +2,7 @@
 """Tests communicators whose ranks are in several processes: results, errors, and processes that are killed."""
 
 import signal
+import sys
 import types
 
 import pytest
@@ -50,6 +51,7 @@ with gc3.Communicator.from_id(file.read_bytes(), rank, 2, bundle) as communicato
 def test_killed_process_is_an_error_of_the_others():
     processes = start(RANKS, COMPILE + """
 import signal
+import sys
 with gc3.Communicator.from_env(bundle, gc3.Config(timeout=60)) as communicator:
     x = np.ones(8, np.float32)
     communicator.all_reduce(x)
@@ -137,12 +139,14 @@ except gc3.ResourceError as error:
 
 
 class Group:
-    """A process group of NCCL, as PyTorch 2.8 has it."""
+    """A process group of NCCL, as PyTorch 2.8 has it. Without a backend, it is one for CPUs."""
 
-    def __init__(self, backend):
+    def __init__(self, backend=None):
         self.backend = backend
 
     def _get_backend(self, device):
+        if self.backend is None:
+            raise RuntimeError(f"No backend type associated with device type {device.type}")
         return self.backend
 
 
@@ -161,6 +165,7 @@ class Backend:
 def nccl(monkeypatch):
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch.distributed, "get_backend", lambda group: "nccl")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     monkeypatch.setattr(torch, "zeros", lambda *size, device: None)
 
@@ -176,7 +181,36 @@ def test_process_group_of_nccl(nccl, ring, monkeypatch):
     (Group(Backend(0)), "the process group has no NCCL communicator on this GPU; select the GPU of this rank"),
     (Group(object()), "PyTorch .* does not give the NCCL communicator of a process group; use PyTorch 2.8 or newer"),
     (object(), "PyTorch .* does not give the NCCL communicator of a process group; use PyTorch 2.8 or newer"),
+    (Group(), "the process group does not run on GPUs: No backend type associated with device type cuda"),
 ])
 def test_process_group_without_a_handle(nccl, ring, group, message):
     with pytest.raises(gc3.UsageError, match=message):
         gc3.Communicator.from_process_group(group, ring)
+
+
+def test_process_without_a_gpu(nccl, ring, monkeypatch):
+    monkeypatch.setattr(sys.modules["torch"].cuda, "is_available", lambda: False)
+    with pytest.raises(gc3.UsageError, match="this process has no GPU: pass device='cpu' for a communicator"):
+        gc3.Communicator.from_process_group(Group(Backend(0x1234)), ring)
+
+
+@pytest.mark.parametrize("backend, device, chosen", [
+    ("nccl", None, "cuda"), ("cuda:nccl", None, "cuda"), ("nccl", "cpu", "cpu"), ("gloo", None, "cpu"),
+    ("cpu:gloo,cuda:nccl", None, "cpu"), ("cpu:gloo,cuda:nccl", "cuda", "cuda"), ("undefined", None, "cpu"),
+    ("undefined", "cuda", "cuda"), ("gc3", None, "cpu"), ("gc3", "cuda", "cuda"), ("gc3", "cpu", "cpu"),
+    ("cpu:gc3,cuda:gc3", None, "cpu")])
+def test_device_of_a_communicator(nccl, ring, monkeypatch, backend, device, chosen):
+    distributed = sys.modules["torch"].distributed
+    monkeypatch.setattr(distributed, "get_backend", lambda group: backend)
+    monkeypatch.setattr(distributed, "get_rank", lambda group: 0)
+    monkeypatch.setattr(distributed, "get_world_size", lambda group: 2)
+    monkeypatch.setattr(gc3.rendezvous, "share_id_over_group", lambda group: "id")
+    monkeypatch.setattr(gc3.Communicator, "from_id", lambda id, rank, size, *_: ("cpu", id, rank, size))
+    monkeypatch.setattr(gc3.Communicator, "from_nccl", lambda pointer, *_: ("cuda", pointer))
+    communicator = gc3.Communicator.from_process_group(Group(Backend(0x1234)), ring, device=device)
+    assert communicator == (("cuda", 0x1234) if chosen == "cuda" else ("cpu", "id", 0, 2))
+
+
+def test_unknown_device_of_a_communicator(nccl, ring):
+    with pytest.raises(gc3.ArgumentError, match="device is 'cpu', 'cuda' or None, not 'tpu'"):
+        gc3.Communicator.from_process_group(Group(Backend(0x1234)), ring, device="tpu")

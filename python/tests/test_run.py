@@ -19,6 +19,12 @@ def test_lists(everything):
     assert gc3.run(everything, [[rank] for rank in range(RANKS)], "all_gather") == [list(range(RANKS))] * RANKS
 
 
+def test_lists_of_numbers_of_numpy(everything):
+    np = pytest.importorskip("numpy")
+    outputs = gc3.run(everything, [[np.int32(rank)] for rank in range(RANKS)], "all_gather")
+    assert outputs == [list(range(RANKS))] * RANKS and isinstance(outputs[0][0], int)
+
+
 def test_arrays_of_the_standard_library(everything):
     inputs = [array.array("d", [rank, 1]) for rank in range(RANKS)]
     outputs = gc3.run(everything, inputs, "shift_by_two")
@@ -55,7 +61,7 @@ def test_reductions(ring, op, expected):
 
 def test_ranks_without_input_or_output(everything):
     outputs = gc3.run(everything, [None, [1.0, 2.0], None, None], "broadcast")
-    assert [list(output) for output in outputs] == [[1.0, 2.0]] * RANKS
+    assert outputs == [[1.0, 2.0]] * RANKS
     assert gc3.run(everything, [[rank] for rank in range(RANKS)], "gather") == [None, [0, 1, 2, 3], None, None]
 
 
@@ -78,7 +84,11 @@ def test_path_of_a_bundle(ring, tmp_path):
      "inputs[0] has 2 elements (shape (2,) of int64 on cpu), which is not a multiple of its 4 blocks"),
     ([[1], None, [1], [1]], {"program": "all_gather"}, gc3.ArgumentError, "inputs[1] is None, and rank 1 has an input"),
     ([[1]] * 4, {"program": "all_gather", "op": "median"}, gc3.ArgumentError, "op is one of sum, "),
-    (["text"] * 4, {"program": "all_gather"}, TypeError, "inputs[0] is a NumPy array, a PyTorch tensor or "),
+    (["text"] * 4, {"program": "all_gather"}, gc3.ArgumentError, "inputs[0] is a NumPy array, a PyTorch tensor or "),
+    ([[1], [[1]], [1], [1]], {"program": "all_gather"}, gc3.ArgumentError, "inputs[1] has an element that is no 64-bit "
+     "integer and no float: must be real number, not list; pass a NumPy array for several dimensions"),
+    ([[2**63], [1], [1], [1]], {"program": "all_gather"}, gc3.ArgumentError,
+     "inputs[0] has an element that is no 64-bit integer and no float: "),
 ])
 def test_wrong_inputs(everything, inputs, options, error, message):
     with pytest.raises(error) as raised:

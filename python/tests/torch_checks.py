@@ -262,7 +262,7 @@ def check_bundles_of_the_user_come_first(job):
     programs = group._devices["cpu"].programs
     first, second = programs._communicators
     assert programs.choose("allreduce", 3, 7) is first and programs.choose("allgather", 3, 7) is second
-    only = dist.new_group(timeout=TIMEOUT, pg_options=gc3.torch.Options(bundles=[bundle], standard=False))
+    only = dist.new_group(timeout=TIMEOUT, pg_options=gc3.torch.Options(bundles=bundle, standard=False))
     with log() as text:
         dist.broadcast(x, 0, group=only)
     assert "gloo: no bundle has a program for this call" in text.getvalue(), text.getvalue()
@@ -276,16 +276,31 @@ def check_bundles_of_the_user_come_first(job):
 # ---- Training ----
 
 
-def train(job, wrap):
+def dense_model():
+    return torch.nn.Sequential(torch.nn.Linear(20, 64), torch.nn.ReLU(), torch.nn.Linear(64, 3))
+
+
+def dense_data(generator):
+    return torch.randn(16, 20, generator=generator)
+
+
+def sparse_model():
+    return torch.nn.Sequential(torch.nn.EmbeddingBag(50, 20, sparse=True), torch.nn.Linear(20, 3))
+
+
+def sparse_data(generator):
+    return torch.randint(50, (16, 4), generator=generator)
+
+
+def train(job, wrap, make_model=dense_model, make_data=dense_data):
     """Trains a small model, and returns the losses of this rank."""
     torch.manual_seed(7)
-    model = torch.nn.Sequential(torch.nn.Linear(20, 64), torch.nn.ReLU(), torch.nn.Linear(64, 3))
-    model = wrap(model)
+    model = wrap(make_model())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     generator = torch.Generator().manual_seed(job.rank)
     losses = []
     for _ in range(5):
-        x, y = torch.randn(16, 20, generator=generator), torch.randint(3, (16,), generator=generator)
+        x, y = make_data(generator), torch.randint(3, (16,), generator=generator)
         optimizer.zero_grad()
         loss = torch.nn.functional.cross_entropy(model(x), y)
         loss.backward()
@@ -294,8 +309,8 @@ def train(job, wrap):
     return torch.tensor(losses, dtype=torch.float64)
 
 
-def compare_losses(job, wrap):
-    ours, theirs = train(job, lambda model: wrap(model, None)), train(job, lambda model: wrap(model, job.gloo))
+def compare_losses(job, wrap, *model_and_data):
+    ours, theirs = (train(job, lambda model: wrap(model, group), *model_and_data) for group in (None, job.gloo))
     if job.size == 2:  # a sum of two has one order
         equal(ours, theirs)
     else:
@@ -308,6 +323,13 @@ def check_ddp(job):
     compare_losses(job, lambda model, group: ddp(model, process_group=group))
     compare_losses(job, lambda model, group: ddp(model, process_group=group, bucket_cap_mb=0.001,
                                                  gradient_as_bucket_view=True))
+
+
+def check_ddp_with_sparse_gradients(job):
+    ddp = torch.nn.parallel.DistributedDataParallel
+    with log() as text:
+        compare_losses(job, lambda model, group: ddp(model, process_group=group), sparse_model, sparse_data)
+    assert "allreduce of process group '0': gloo: gc3 has no sparse tensors" in text.getvalue(), text.getvalue()
 
 
 def compare_with_ddp(job, wrap):
@@ -349,7 +371,8 @@ def check_operators(job):
     comm = communicator(job)
     x = job.data((2 * job.size, 3))
     equal(gc3.torch.all_reduce(x, comm), sum(job.all_data(x.shape)))
-    equal(gc3.torch.all_reduce(x, comm, "max"), torch.stack(job.all_data(x.shape)).amax(0))
+    for op in ("max", dist.ReduceOp.MAX):
+        equal(gc3.torch.all_reduce(x, comm, op), torch.stack(job.all_data(x.shape)).amax(0))
     equal(gc3.torch.all_gather(x, comm), torch.cat(job.all_data(x.shape)))
     equal(gc3.torch.reduce_scatter(x, comm), sum(job.all_data(x.shape)).chunk(job.size)[job.rank])
     equal(gc3.torch.all_to_all(x, comm), torch.cat([data.chunk(job.size)[job.rank] for data in job.all_data(x.shape)]))
@@ -358,7 +381,15 @@ def check_operators(job):
     name = gc3.torch.register(comm)
     assert gc3.torch.register(comm) == name and gc3.torch.registered(name) is comm
     equal(gc3.torch.all_reduce(x.t(), name), sum(job.all_data(x.shape)).t())
+    equal(gc3.torch.reduce_scatter(x, comm, dist.ReduceOp.SUM), sum(job.all_data(x.shape)).chunk(job.size)[job.rank])
     comm.close()
+    for wrong, message in [({"op": dist.ReduceOp.BAND}, "op is one of sum, "),
+                           ({"communicator": None}, "communicator is a gc3.Communicator or the name of one, not None")]:
+        try:
+            gc3.torch.all_reduce(x, **{"communicator": comm, **wrong})
+            raise AssertionError("a wrong argument has no error")
+        except gc3.ArgumentError as error:
+            assert message in str(error), error
 
 
 def check_gradients(job):
@@ -473,6 +504,16 @@ def check_functional_collectives(job):
           torch.cat([data.chunk(job.size)[job.rank] for data in job.all_data(x.shape)]))
 
 
+def check_communicators_of_groups(job):
+    groups = [job.gloo, dist.group.WORLD] + ([dist.new_group(backend="cpu:gloo")] if VERSION >= (2, 1) else [])
+    bundle = gc3.compile(EXAMPLES / "oneshot_allreduce.gc3", params={"R": job.size})
+    for group in groups:
+        for device in (None, "cpu"):
+            with gc3.Communicator.from_process_group(group, bundle, device=device) as comm:
+                equal(comm.all_reduce(job.data((3,))), sum(job.all_data((3,))))
+                assert (comm.rank, comm.size, comm.device) == (job.rank, job.size, "cpu")
+
+
 def check_all_to_all_single(job):
     comm = gc3.torch.all_to_all_communicator()
     assert comm is gc3.torch.all_to_all_communicator() and comm.size == job.size
@@ -495,6 +536,33 @@ def check_all_to_all_single(job):
     except gc3.ArgumentError as error:
         assert ("splits [1, 3" if job.rank == 1 else "splits of another rank") in str(error), error
         assert "blocks of equal size" in str(error), error
+
+
+def check_types_that_move_as_bytes(job):
+    comm = communicator(job)
+    for dtype in (torch.bool, torch.int16, torch.complex64, torch.float32):
+        x, shape = job.data((2 * job.size, 3), dtype), (2 * job.size, 3)
+        if dtype == torch.bool:
+            x = job.data(shape) > 2
+        parts = [None] * job.size
+        dist.all_gather_object(parts, x)
+        expected = torch.cat([data.chunk(job.size)[job.rank] for data in parts])
+        for call in (dist.all_to_all_single, gc3.torch.all_to_all_single):
+            out = torch.empty_like(x)
+            call(out, x)
+            equal(out, expected)
+        gaps = torch.empty(3, 2 * job.size, dtype=dtype).t()
+        gc3.torch.all_to_all_single(gaps, x.t().contiguous().t())
+        equal(gaps, expected)
+        equal(gc3.torch.all_to_all(x, comm), expected)
+        equal(gc3.torch.all_gather(x, comm), torch.cat(parts))
+        equal(gc3.torch.broadcast(x, comm, 1), parts[1])
+    try:
+        gc3.torch.all_to_all_single(torch.empty(job.size, dtype=torch.uint8), torch.ones(job.size, dtype=torch.bool))
+        raise AssertionError("outputs of another type have no error")
+    except gc3.ArgumentError as error:
+        assert "torch.bool, and the output of type torch.uint8" in str(error), error
+    comm.close()
 
 
 def check_all_to_all_single_needs_whole_blocks(job):

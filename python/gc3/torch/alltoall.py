@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from typing import Any, Dict, Optional, Sequence, Union
 
@@ -42,12 +43,12 @@ def all_to_all_communicator(group: Optional[Any] = None,
     """Returns the communicator of :func:`all_to_all_single` for a process group; None is the default group.
 
     The first call for a group and a device creates it: all ranks of the group make this call. `device` is the device of
-    the tensors; None is the current GPU for a group of NCCL, and the CPU for others. :func:`gc3.torch.all_to_all` takes
-    the communicator, too. Raises ArgumentError for a group of one rank.
+    the tensors; None is the current GPU for a group of NCCL alone, and the CPU for others.
+    :func:`gc3.torch.all_to_all` takes the communicator, too. Raises ArgumentError for a group of one rank.
     """
     group = group if group is not None else dist.group.WORLD
     if device is None:
-        device = f"cuda:{cuda.current_device()}" if rendezvous.is_on_gpus(group) else "cpu"
+        device = f"cuda:{cuda.current_device()}" if rendezvous.device_of(group) == "cuda" else "cpu"
     known = _communicators.setdefault(group, {})
     if str(device) not in known or known[str(device)].is_closed:
         known[str(device)] = _create(group, torch.device(device))
@@ -61,10 +62,8 @@ def _create(group: Any, device: torch.device) -> Communicator:
     ranks = [dist.distributed_c10d.get_global_rank(group, rank) for rank in range(size)]
     wiring = _standard.wiring(ranks, _standard.ranks_per_node(dist.get_world_size()))
     bundle = _standard.compile_for(wiring, _SOURCE)
-    if device.type == "cpu":
-        return Communicator.from_process_group(group, bundle)
-    with cuda.device(device):
-        return Communicator.from_nccl(rendezvous.nccl_pointer(group, device), bundle)
+    with cuda.device(device) if device.type == "cuda" else contextlib.nullcontext():
+        return Communicator.from_process_group(group, bundle, device=device.type)
 
 
 def all_to_all_single(output: torch.Tensor, input: torch.Tensor, output_split_sizes: Optional[Sequence[int]] = None,
@@ -77,8 +76,8 @@ def all_to_all_single(output: torch.Tensor, input: torch.Tensor, output_split_si
     has another number of ranks on each node, the ranks exchange blocks directly.
 
     Args:
-        output: a contiguous tensor with the elements of `input`.
-        input: a contiguous tensor, whose first dimension is a multiple of the number of ranks.
+        output: a tensor with as many elements as `input`, of the same type.
+        input: a tensor of any type, whose first dimension is a multiple of the number of ranks.
         output_split_sizes, input_split_sizes: None, or equal numbers. If a rank passes them, all ranks do: then the
             ranks first agree that all are equal.
         group: a process group of any backend; None is the default group.

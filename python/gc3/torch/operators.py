@@ -2,22 +2,25 @@
 """Operators: collectives as functions of tensors, which torch.compile traces and autograd differentiates.
 
 Each operator ``torch.ops.gc3.NAME`` has implementations for CPU and CUDA, for meta tensors (shapes only) and for
-autograd. Operators are pure: they return new tensors. Their last argument is the name of a registered communicator,
-because the arguments of an operator are tensors, numbers and texts.
+autograd. Operators are pure: they return new tensors. ``all_gather``, ``all_to_all`` and ``broadcast`` move elements of
+any type, as bytes. The last argument is the name of a registered communicator, because the arguments of an operator are
+tensors, numbers and texts.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import itertools
 import weakref
 from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
 
 import torch
 
-from .. import errors
+from .. import arrays, errors
 from ..communicator import Communicator
+from ._calls import dense, raw
 from ._executors import StreamExecutor, ThreadExecutor
 from ._pytorch import library, ops
 from ._work import Work
@@ -61,7 +64,15 @@ def registered(name: str) -> Communicator:
 
 
 def _name(communicator: CommunicatorLike) -> str:
-    return communicator if isinstance(communicator, str) else register(communicator)
+    if isinstance(communicator, str):
+        return communicator
+    if not isinstance(communicator, Communicator):
+        raise errors.ArgumentError(f"communicator is a gc3.Communicator or the name of one, not {communicator!r}")
+    return register(communicator)
+
+
+def _op(op: Any) -> str:
+    return op if isinstance(op, str) else arrays.op_name(op)
 
 
 # ---- Shapes ----
@@ -231,17 +242,17 @@ _all_reduce: _Operator = _Operator(
     lambda g, op, name: _gradient_of_reduction(g, op, lambda: _all_reduce(g, op, name)))
 _all_gather: _Operator = _Operator(
     "all_gather(Tensor x, str comm) -> Tensor", lambda comm, x: _joined(x, comm.size),
-    lambda comm, x, out: comm.all_gather(x, out), lambda g, name: _reduce_scatter(g, "sum", name))
+    lambda comm, x, out: comm.all_gather(raw(x), raw(out)), lambda g, name: _reduce_scatter(g, "sum", name))
 _reduce_scatter: _Operator = _Operator(
     "reduce_scatter(Tensor x, str op, str comm) -> Tensor", lambda comm, x, op: _part(x, comm.size),
     lambda comm, x, out, op: comm.reduce_scatter(x, out, op),
     lambda g, op, name: _gradient_of_reduction(g, op, lambda: _scaled(_all_gather(g, name), op, name)))
 _all_to_all: _Operator = _Operator(
     "all_to_all(Tensor x, str comm) -> Tensor", lambda comm, x: _blocks(x, comm.size),
-    lambda comm, x, out: comm.all_to_all(x, out), lambda g, name: _all_to_all(g, name))
+    lambda comm, x, out: comm.all_to_all(raw(x), raw(out)), lambda g, name: _all_to_all(g, name))
 _broadcast: _Operator = _Operator(
     "broadcast(Tensor x, int root, str comm) -> Tensor", lambda comm, x, root: _same(x),
-    lambda comm, x, out, root: comm.broadcast(x, out, root), _no_gradient("broadcast"))
+    lambda comm, x, out, root: comm.broadcast(raw(x), raw(out), root), _no_gradient("broadcast"))
 _run: _Operator = _Operator(
     "run(Tensor x, str collective, str op, str? transposed, str comm) -> Tensor",
     lambda comm, x, collective, op, transposed: _custom(x, collective, comm),
@@ -260,28 +271,38 @@ def exchange(communicator: Communicator, x: torch.Tensor, out: torch.Tensor) -> 
     """Starts an all_to_all into `out`, after the asynchronous calls so far."""
     for tensor in (x, out):
         _part(tensor, communicator.size)
-    work: Work = executor(communicator, x.device).submit(lambda: communicator.all_to_all(x.detach(), out), [out], [x])
+    if x.dtype != out.dtype:
+        raise errors.ArgumentError(f"the input has elements of type {x.dtype}, and the output of type {out.dtype}; "
+                                   "they must have the same type")
+    run = functools.partial(_exchange, communicator, x.detach(), out)
+    work: Work = executor(communicator, x.device).submit(run, [out], [x])
     return work
+
+
+def _exchange(communicator: Communicator, x: torch.Tensor, out: torch.Tensor) -> None:
+    with dense(out, is_read=False) as data:
+        communicator.all_to_all(raw(x.contiguous()), raw(data))
 
 
 def _start_or_run(operator: _Operator, async_op: bool, x: torch.Tensor, *arguments: Any) -> Union[torch.Tensor, Work]:
     return operator.start(x, *arguments) if async_op else operator(x, *arguments)
 
 
-def all_reduce(x: torch.Tensor, communicator: CommunicatorLike, op: str = "sum", *,
+def all_reduce(x: torch.Tensor, communicator: CommunicatorLike, op: Any = "sum", *,
                async_op: bool = False) -> Union[torch.Tensor, Work]:
     """Returns the reduction of the tensors of all ranks, element by element.
 
     Args:
         x: a tensor of any shape, which is the same on all ranks.
         communicator: a Communicator, or the name that :func:`register` returns.
-        op: ``"sum"``, ``"prod"``, ``"max"``, ``"min"`` or ``"avg"``. The first and the last have gradients.
+        op: ``"sum"``, ``"prod"``, ``"max"``, ``"min"`` or ``"avg"``, or such a ReduceOp of PyTorch. The first and the
+            last have gradients.
         async_op: return a Work at once; ``work.wait()`` waits for the call, and ``work.outputs[0]`` is its output.
             Such calls have no gradients.
 
     The gradient is the reduction of the ranks' gradients, as in ``torch.distributed.nn``.
     """
-    return _start_or_run(_all_reduce, async_op, x, op, _name(communicator))
+    return _start_or_run(_all_reduce, async_op, x, _op(op), _name(communicator))
 
 
 def all_gather(x: torch.Tensor, communicator: CommunicatorLike, *, async_op: bool = False) -> Union[torch.Tensor, Work]:
@@ -292,13 +313,13 @@ def all_gather(x: torch.Tensor, communicator: CommunicatorLike, *, async_op: boo
     return _start_or_run(_all_gather, async_op, x, _name(communicator))
 
 
-def reduce_scatter(x: torch.Tensor, communicator: CommunicatorLike, op: str = "sum", *,
+def reduce_scatter(x: torch.Tensor, communicator: CommunicatorLike, op: Any = "sum", *,
                    async_op: bool = False) -> Union[torch.Tensor, Work]:
     """Returns this rank's block of the reduction of the tensors of all ranks.
 
     The first dimension of `x` is a multiple of the number of ranks. Other arguments are those of :func:`all_reduce`.
     """
-    return _start_or_run(_reduce_scatter, async_op, x, op, _name(communicator))
+    return _start_or_run(_reduce_scatter, async_op, x, _op(op), _name(communicator))
 
 
 def all_to_all(x: torch.Tensor, communicator: CommunicatorLike, *, async_op: bool = False) -> Union[torch.Tensor, Work]:
@@ -316,7 +337,7 @@ def broadcast(x: torch.Tensor, communicator: CommunicatorLike, root: int = 0, *,
     return _start_or_run(_broadcast, async_op, x, root, _name(communicator))
 
 
-def run(collective: str, x: torch.Tensor, communicator: CommunicatorLike, op: str = "sum", *,
+def run(collective: str, x: torch.Tensor, communicator: CommunicatorLike, op: Any = "sum", *,
         transposed: Optional[str] = None, async_op: bool = False) -> Union[torch.Tensor, Work]:
     """Runs a collective of the communicator's bundle, which can be one of the application, and returns its output.
 
@@ -329,4 +350,4 @@ def run(collective: str, x: torch.Tensor, communicator: CommunicatorLike, op: st
     Other arguments are those of :func:`all_reduce`. The output has the shape of `x` if it has as many elements, else it
     is a vector. Parts that the collective does not promise can be zeros.
     """
-    return _start_or_run(_run, async_op, x, collective, op, transposed, _name(communicator))
+    return _start_or_run(_run, async_op, x, collective, _op(op), transposed, _name(communicator))

@@ -19,7 +19,7 @@ from typing import Any, Deque, Dict, List, Optional, Sequence, Union
 
 import torch
 
-from .. import errors, rendezvous
+from .. import _checks, errors, rendezvous
 from .._config import Config
 from ..communicator import Communicator
 from . import _calls, _standard
@@ -35,13 +35,13 @@ class Options:
     """Settings of a process group, for ``init_process_group("gc3", pg_options=…)``. All ranks need equal settings.
 
     Attributes:
-        bundles: bundles or their paths, which come before those of ``GC3_BUNDLES``.
+        bundles: a bundle or its path, or a list of these, which come before those of ``GC3_BUNDLES``.
         standard: also use the standard programs, which the group compiles for its size.
         config: settings of the communicators. The default timeout on CPUs is that of the group. The default name is
             that of the group.
     """
 
-    bundles: Sequence[BundleOrPath] = ()
+    bundles: Union[BundleOrPath, Sequence[BundleOrPath]] = ()
     standard: bool = True
     config: Config = Config()
 
@@ -179,7 +179,7 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
     def _bundles(self) -> List[BundleOrPath]:
         if self._own_size == 1:
             return []  # gc3 has no programs for one rank
-        bundles = [*self._options.bundles, *_standard.bundles_of_environment()]
+        bundles = [*_checks.several(self._options.bundles), *_standard.bundles_of_environment()]
         return bundles + [_standard.standard_bundle(self._wiring())] if self._options.standard else bundles
 
     # ---- Calls ----
