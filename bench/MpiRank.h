@@ -64,14 +64,14 @@ public:
     MPI_Allreduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return slowest / calls;
   }
-  /// Checks the outputs of two calls of `who`.
+  /// Checks the outputs of two calls of a library.
   template <typename Call>
-  void checkCalls(const Point &point, const char *who, const float *output, Call call) {
+  void checkCalls(const Point &point, const char *library, const float *output, Call call) {
     for (int i = 0; i < 2; ++i) {
       fill(point, rank, buffers);
       MPI_Barrier(MPI_COMM_WORLD);
       call();
-      check(point, rank, output, who);
+      check(point, rank, output, library);
     }
     std::fill(buffers.recv, buffers.recv + point.elements(), 0.0f); // keeps the sums finite
     std::fill(buffers.send, buffers.send + point.elements(), 0.0f);
