@@ -183,7 +183,10 @@ Outcome HostBackend::findLoss(uint64_t number) {
   for (uint32_t r = 0; r < site.ranks() && loss.ok(); ++r)
     if (!board.hasArrived(r, number))
       loss = others->findLoss(r);
-  return loss.ok() ? loss : fail({loss.code, loss.text + "; " + listMissing(number)});
+  if (loss.ok())
+    return loss;
+  (void)fail(loss); // other ranks add what they wait for
+  return {loss.code, loss.text + "; " + listMissing(number)};
 }
 
 /// Waits while another thread decides whether calls have timed out. Returns an error if its process does not continue.
