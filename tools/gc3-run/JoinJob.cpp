@@ -28,7 +28,8 @@ core::Result<Job> joinJob(job::Launch launch) {
   const job::WaitLimits limits{std::chrono::milliseconds(*given != 0 ? *given : defaultTimeout), nullptr};
   launch.key += "/gc3-run"; // communicators can join under the launcher's own key
   job::Member member;
-  member.secret = core::settings().text(core::Setting::Secret);
+  if (core::Outcome outcome = core::secret(core::settings()).moveTo(member.secret); !outcome.ok())
+    return outcome;
   std::unique_ptr<job::Assembly> joined;
   if (core::Outcome outcome = job::Assembly::join(launch, member, limits).moveTo(joined); !outcome.ok())
     return outcome;
