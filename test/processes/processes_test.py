@@ -214,6 +214,7 @@ class Processes(unittest.TestCase):
         status, errors = self.finish(parent, children)
         self.assertEqual(status, 128 + signal.SIGKILL)  # the parent ends the stopped process
         self.assertIn(f"process {children[1]} on host ", "".join(errors))
+        self.assertIn(f"gc3-run: rank 1 (process {children[1]}, stopped) has not ended within 5 s; it is killed", errors)
 
     def test_a_terminated_parent(self):
         for number in (signal.SIGTERM, signal.SIGINT):
