@@ -209,6 +209,29 @@ TEST(Launch, JobsWithTheSamePortsDoNotMix) {
     }
 }
 
+/// Rank 0 has one of the ports, and the system refuses the others.
+TEST(Launch, OnlyThePortThatAnswersIsNamed) {
+  std::vector<Launch> launches = launchesOf(2, "key", static_cast<uint16_t>(openListener()->endpoint().port));
+  for (Launch &launch : launches)
+    launch.rootHost = "127.0.0.1";
+  core::Result<std::unique_ptr<Listener>> listener = Listener::open(launches[0]);
+  ASSERT_TRUE(listener.ok());
+  const std::string port = std::to_string((*listener)->endpoint().port);
+  std::future<Joined> leading =
+      beginToLead(std::move(*listener), memberOf(0, 2, "a secret"), {5 * shortLimits.timeout, {}});
+  const core::Outcome outcome = Assembly::join(launches[1], memberOf(1, 2, "b secret"), shortLimits).outcome();
+  EXPECT_EQ(outcome.text,
+            "rank 1 did not reach rank 0 within 250 ms: 127.0.0.1:" + port + " (rank 0 has another GC3_SECRET)");
+  (void)leading.get();
+}
+
+TEST(Launch, RefusedPortsAreARange) {
+  Launch launch = launchesOf(2, "key", 1)[1];
+  launch.rootHost = "127.0.0.1";
+  EXPECT_EQ(Assembly::join(launch, memberOf(0, 1), shortLimits).outcome().text,
+            "rank 1 did not reach rank 0 within 250 ms: 127.0.0.1:1-16 (Connection refused)");
+}
+
 TEST(Launch, AnUnknownHostIsNamed) {
   Launch launch = launchesOf(2, "key", 4000)[1];
   launch.rootHost = "host.invalid";
