@@ -2,6 +2,10 @@
 // Ranks join, gather, leave and fail. Each rank is a thread.
 #include "Members.h"
 #include "core/Proofs.h"
+#include "net/Socket.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 using namespace gc3;
 using namespace gc3::job;
@@ -92,6 +96,24 @@ TEST(Assembly, Rank0NamesMissingRanks) {
   EXPECT_EQ(outcome.code, gc3Timeout);
   EXPECT_EQ(outcome.text, "after 250 ms, ranks 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 and 23 more have "
                           "not joined");
+}
+
+TEST(Assembly, Rank0SaysThatItCannotAcceptConnections) {
+  joinAll(2); // loads the library of proofs
+  const Member leader = memberOf(0, 2);
+  std::unique_ptr<Listener> listener = openListener();
+  asio::io_context context;
+  net::Tcp::socket other(context);
+  other.connect({asio::ip::address_v4::loopback(), static_cast<uint16_t>(listener->endpoint().port)});
+  const int lowestFree = dup(STDERR_FILENO);
+  close(lowestFree);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{static_cast<rlim_t>(lowestFree), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const core::Outcome outcome = Assembly::lead(std::move(listener), leader, shortLimits).outcome();
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(outcome.text, "after 250 ms, rank 1 has not joined; the last error of rank 0: Too many open files");
 }
 
 TEST(Assembly, ALateRankIsWaitedFor) {
