@@ -199,7 +199,7 @@ Outcome initEnv(gc3Comm_t *comm, gc3Bundle_t bundle, const gc3HostConfig_t *conf
     return launch.outcome();
   if (!*launch)
     return {gc3InvalidUsage, "no launcher has started this process: torchrun, mpirun and srun set the number of ranks; "
-                             "else set GC3_RANK, GC3_RANKS and GC3_ROOT"};
+                             "else set GC3_RANK, GC3_RANKS and GC3_ROOT=HOST:PORT"};
   job::Launch own = **launch;
   Result<HostJoin> wanted = prepareJoin(comm, own.rank, static_cast<int>(own.ranks), bundle, config);
   if (!wanted.ok())

@@ -52,6 +52,16 @@ constexpr Scheme schemes[] = {
      {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
 };
 
+/// Returns whether a user can have started the processes.
+bool isOfUser(std::string_view launcher) {
+  return launcher == "gc3";
+}
+
+/// Returns the subject of errors about what variables do not say.
+std::string source(std::string_view launcher) {
+  return isOfUser(launcher) ? "the environment" : std::string(launcher);
+}
+
 Outcome invalid(const std::string &text) {
   return {gc3InvalidUsage, text};
 }
@@ -80,7 +90,8 @@ public:
   /// Returns the variable as a number from `least` to `most`.
   uint32_t number(std::string_view name, uint32_t least, uint32_t most, std::string_view launcher) {
     if (!has(name)) {
-      fail(std::string(launcher) + " has started this process, but " + std::string(name) + " is not set");
+      fail((isOfUser(launcher) ? "GC3_RANK is set" : std::string(launcher) + " has started this process") + ", but " +
+           std::string(name) + " is not set");
       return least;
     }
     const std::optional<uint32_t> value = parseNumber(text(name));
@@ -138,6 +149,17 @@ uint32_t readSlurmLocalRanks(Variables &variables, uint32_t ranks) {
   variables.fail("SLURM_STEP_TASKS_PER_NODE is '" + std::string(list) + "'; it can be a list such as 2(x3),1 with a " +
                  "number for each host, and SLURM_NODEID is " + std::to_string(host));
   return 1;
+}
+
+/// Sets the place among the ranks of this host. A user can omit it.
+void readLocalRank(Variables &variables, const Scheme &scheme, Launch &launch) {
+  if (isOfUser(launch.launcher) && !variables.has(scheme.localRank) && !variables.has(scheme.localRanks)) {
+    launch.localRanks = 0;
+    return;
+  }
+  launch.localRanks = scheme.localRanks.empty() ? readSlurmLocalRanks(variables, launch.ranks)
+                                                : variables.number(scheme.localRanks, 1, launch.ranks, launch.launcher);
+  launch.localRank = variables.number(scheme.localRank, 0, launch.localRanks - 1, launch.launcher);
 }
 
 /// Returns the first host of a list such as "gpu[01-03,7],login"; empty if the list is malformed.
@@ -207,7 +229,8 @@ std::string hostOfLauncher(Variables &variables, const Launch &launch) {
     variables.fail("SLURM_STEP_NODELIST is '" + std::string(variables.text("SLURM_STEP_NODELIST")) +
                    "'; it can be a list of hosts such as gpu[01-03,7]");
   }
-  variables.fail(launch.launcher + " does not say which host has rank 0; set GC3_ROOT or MASTER_ADDR to its name");
+  variables.fail(source(launch.launcher) +
+                 " does not say which host has rank 0; set GC3_ROOT or MASTER_ADDR to its name");
   return {};
 }
 
@@ -238,8 +261,8 @@ void readMeetingPoint(Variables &variables, const Scheme &scheme, Launch &launch
   }
   const std::string job = readJob(variables, scheme);
   if (job.empty() && launch.firstPort == 0)
-    variables.fail(launch.launcher +
-                   " gives the job no name; set GC3_ROOT to HOST:PORT, the host of rank 0 and a free " + "port");
+    variables.fail(source(launch.launcher) +
+                   " gives the job no name; set GC3_ROOT to HOST:PORT, the host of rank 0 and a free port");
   if (launch.firstPort == 0)
     launch.firstPort = portOf(job);
   launch.key = launch.launcher + " " + job + launch.rootHost + ":" + std::to_string(launch.firstPort);
@@ -256,10 +279,7 @@ Result<std::optional<Launch>> readLaunch(std::span<const char *const> environmen
   launch.launcher = scheme->launcher;
   launch.ranks = variables.number(scheme->ranks, 1, mostRanks, launch.launcher);
   launch.rank = variables.number(scheme->rank, 0, launch.ranks - 1, launch.launcher);
-  launch.localRanks = scheme->localRanks.empty()
-                          ? readSlurmLocalRanks(variables, launch.ranks)
-                          : variables.number(scheme->localRanks, 1, launch.ranks, launch.launcher);
-  launch.localRank = variables.number(scheme->localRank, 0, launch.localRanks - 1, launch.launcher);
+  readLocalRank(variables, *scheme, launch);
   readMeetingPoint(variables, *scheme, launch);
   if (!variables.outcome.ok())
     return variables.outcome;

@@ -17,7 +17,7 @@ struct Launch {
 
   std::string launcher; ///< such as "torchrun"
   uint32_t rank = 0, ranks = 1;
-  uint32_t localRank = 0, localRanks = 1; ///< among the ranks of this host
+  uint32_t localRank = 0, localRanks = 1; ///< among the ranks of this host; 0 ranks: unknown
   /// Name or address of rank 0's host. Rank 0 listens at the first free port of firstPort .. firstPort + portCount - 1.
   std::string rootHost;
   uint16_t firstPort = 0;

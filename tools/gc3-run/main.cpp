@@ -54,14 +54,20 @@ static int runBundle(Options options, const std::vector<std::string> &arguments,
   return problem.empty() && summary.wrong == 0 ? 0 : 1;
 }
 
+/// Returns a text such as "Open MPI has started 4".
+static std::string describe(const job::Launch &launch) {
+  const std::string ranks = std::to_string(launch.ranks);
+  return launch.launcher == "gc3" ? "GC3_RANKS is " + ranks : launch.launcher + " has started " + ranks;
+}
+
 /// Returns why the options do not suit a job of several processes, which a launcher has started.
 static std::string checkLaunch(const Options &options, const job::Launch &launch) {
   if (options.processes != 0)
-    return "option '--processes' starts processes, but " + launch.launcher + " has already started " +
-           std::to_string(launch.ranks) + "; leave it out";
+    return "option '--processes' starts processes, but " + describe(launch) + "; leave it out";
   if (options.backend == Backend::Cuda)
-    return "--backend cuda runs all ranks in one process, but " + launch.launcher + " has started " +
-           std::to_string(launch.ranks) + "; start one";
+    return "--backend cuda runs all ranks in one process, but " + describe(launch) + "; start one";
+  if (options.backend == Backend::Nccl && launch.localRanks == 0)
+    return "--backend nccl chooses a GPU by GC3_LOCAL_RANK and GC3_LOCAL_RANKS, which are not set";
   return {};
 }
 

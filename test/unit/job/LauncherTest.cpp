@@ -76,6 +76,18 @@ TEST(Launcher, EachLauncherDescribesTheJob) {
   EXPECT_EQ(launchOf(gc3Run), (Launch{"gc3", 1, 2, 1, 2, "127.0.0.1", 4000, "gc3 GC3_JOB=x 127.0.0.1:4000"}));
 }
 
+TEST(Launcher, AUserCanOmitThePlaceOnTheHost) {
+  const Environment least = {"GC3_RANK=1", "GC3_RANKS=2", "GC3_ROOT=a:4000"};
+  EXPECT_EQ(launchOf(least), (Launch{"gc3", 1, 2, 0, 0, "a", 4000, "gc3 a:4000"}));
+  EXPECT_EQ(errorOf(with(least, {"GC3_RANKS"})), "GC3_RANK is set, but GC3_RANKS is not set");
+  EXPECT_EQ(errorOf(with(least, {"GC3_LOCAL_RANK=0"})), "GC3_RANK is set, but GC3_LOCAL_RANKS is not set");
+  EXPECT_EQ(errorOf(with(least, {"GC3_LOCAL_RANKS=1"})), "GC3_RANK is set, but GC3_LOCAL_RANK is not set");
+  EXPECT_EQ(errorOf(with(least, {"GC3_ROOT=a"})),
+            "the environment gives the job no name; set GC3_ROOT to HOST:PORT, the host of rank 0 and a free port");
+  EXPECT_EQ(errorOf(with(least, {"GC3_ROOT"})),
+            "the environment does not say which host has rank 0; set GC3_ROOT or MASTER_ADDR to its name");
+}
+
 TEST(Launcher, NoLauncher) {
   for (const Environment &entries : {Environment{}, Environment{"RANK=3"}, Environment{"PMI_RANK=0"},
                                      Environment{"SLURM_PROCID=0", "SLURM_NTASKS=8"}, Environment{"GC3_ROOT=host"},
