@@ -18,12 +18,19 @@ namespace {
 constexpr uint32_t mostRanks = 1 << 20;
 constexpr uint32_t mostFirstPort = UINT16_MAX - (Launch::portCount - 1);
 
+/// What it means that a process has the variable of a launcher's rank without another mark.
+enum class Partial : uint8_t {
+  Mistake, ///< a variable is missing
+  NoRank,  ///< the process is no rank, such as a batch script
+};
+
 /// The names of a launcher's variables. Empty names: it has no such variable.
 struct Scheme {
   std::string_view launcher;
   std::array<std::string_view, 2> marks; ///< the launcher has started the process if they are set
   std::string_view rank, ranks, localRank, localRanks;
   std::array<std::string_view, 2> job; ///< variables that identify the job together
+  Partial partial = Partial::Mistake;
 };
 
 constexpr Scheme schemes[] = {
@@ -49,7 +56,8 @@ constexpr Scheme schemes[] = {
      "SLURM_NTASKS",
      "SLURM_LOCALID",
      {},
-     {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
+     {"SLURM_JOB_ID", "SLURM_STEP_ID"},
+     Partial::NoRank},
 };
 
 /// Returns whether a user can have started the processes.
@@ -117,6 +125,18 @@ const Scheme *findScheme(const Variables &variables) {
     return std::ranges::all_of(scheme.marks, [&](auto mark) { return mark.empty() || variables.has(mark); });
   });
   return found == std::end(schemes) ? nullptr : found;
+}
+
+/// Returns an error if the rank of a launcher is set, but another mark of it is not: such processes would run
+/// independently.
+Outcome checkNoLauncher(const Variables &variables) {
+  for (const Scheme &scheme : schemes)
+    for (const std::string_view mark : scheme.marks)
+      if (scheme.partial == Partial::Mistake && variables.has(scheme.rank) && !mark.empty() && !variables.has(mark))
+        return invalid(std::string(scheme.rank) + " is set, but " + std::string(mark) + " is not set; if " +
+                       std::string(scheme.launcher) + " has started this process, set it, else unset " +
+                       std::string(scheme.rank));
+  return {};
 }
 
 /// Returns the number of ranks on this host, from a list such as "2(x3),1" of the ranks of each host, and the number of
@@ -273,8 +293,10 @@ void readMeetingPoint(Variables &variables, const Scheme &scheme, Launch &launch
 Result<std::optional<Launch>> readLaunch(std::span<const char *const> environment) {
   Variables variables(environment);
   const Scheme *scheme = findScheme(variables);
-  if (!scheme)
-    return std::optional<Launch>();
+  if (!scheme) {
+    const Outcome outcome = checkNoLauncher(variables);
+    return outcome.ok() ? Result<std::optional<Launch>>(std::optional<Launch>()) : outcome;
+  }
   Launch launch;
   launch.launcher = scheme->launcher;
   launch.ranks = variables.number(scheme->ranks, 1, mostRanks, launch.launcher);

@@ -89,12 +89,21 @@ TEST(Launcher, AUserCanOmitThePlaceOnTheHost) {
 }
 
 TEST(Launcher, NoLauncher) {
-  for (const Environment &entries : {Environment{}, Environment{"RANK=3"}, Environment{"PMI_RANK=0"},
+  for (const Environment &entries : {Environment{}, Environment{"WORLD_SIZE=3"}, Environment{"PMI_SIZE=2"},
                                      Environment{"SLURM_PROCID=0", "SLURM_NTASKS=8"}, Environment{"GC3_ROOT=host"},
                                      Environment{"RANK=", "WORLD_SIZE=4"}, Environment{"RANK", "WORLD_SIZE=4"}}) {
     const auto read = readFrom(entries);
     EXPECT_TRUE(read.ok() && !*read);
   }
+}
+
+TEST(Launcher, ARankWithoutOtherMarksIsAnError) {
+  EXPECT_EQ(errorOf({"RANK=3"}),
+            "RANK is set, but WORLD_SIZE is not set; if torchrun has started this process, set it, else unset RANK");
+  EXPECT_EQ(errorOf(with(mpich, {"MPI_LOCALRANKID"})),
+            "PMI_RANK is set, but MPI_LOCALRANKID is not set; if MPICH has started this process, set it, else unset "
+            "PMI_RANK");
+  EXPECT_EQ(launchOf(slurm + Environment{"RANK=3", "PMI_RANK=2"}).launcher, "Slurm");
 }
 
 TEST(Launcher, TheFirstOfSeveralCounts) {
