@@ -86,18 +86,25 @@ static int runLaunched(const Options &options, const std::vector<std::string> &a
                   : fail("rank " + std::to_string(launch.rank) + ": " + job.outcome().text, 1);
 }
 
+/// Reads what a launcher has said about this process.
+static core::Result<std::optional<job::Launch>> readOwnLaunch() {
+  char **end = environ;
+  while (*end)
+    ++end;
+  return job::readLaunch({environ, end});
+}
+
 int main(int argc, char **argv) {
-  Options options;
-  switch (parseOptions(argc, argv, options)) {
-  case Action::Exit: return 0;
-  case Action::UsageError: return 2;
-  case Action::Run: break;
-  }
   try {
-    char **end = environ;
-    while (*end)
-      ++end;
-    const core::Result<std::optional<job::Launch>> launch = job::readLaunch({environ, end});
+    const core::Result<std::optional<job::Launch>> launch = readOwnLaunch();
+    const bool isFirst = !launch.ok() || !*launch || (*launch)->rank == 0;
+    Options options;
+    std::string error;
+    switch (parseOptions(argc, argv, options, error)) {
+    case Action::Exit: return 0;
+    case Action::UsageError: return isFirst ? fail(error, 2) : 2;
+    case Action::Run: break;
+    }
     if (!launch.ok())
       return fail(launch.outcome().text, 1);
     const std::vector<std::string> arguments = argumentsOfProcesses(argc, argv);
@@ -107,7 +114,7 @@ int main(int argc, char **argv) {
       return runLocalProcesses(options.processes, arguments);
     Job job;
     return runBundle(options, arguments, job);
-  } catch (const std::exception &error) {
-    return fail(error.what(), 1);
+  } catch (const std::exception &exception) {
+    return fail(exception.what(), 1);
   }
 }
