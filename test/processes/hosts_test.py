@@ -3,6 +3,7 @@
 """Runs gc3-run on two hosts, over UCX. The hosts are processes of this machine with different GC3_HOSTID, or two network
 namespaces, which need root. Ends processes on each host, and the network between them."""
 import argparse
+import json
 import os
 import pathlib
 import random
@@ -123,6 +124,14 @@ class Hosts(HostsCase):
 
     def test_several_ranks_in_a_process(self):
         self.check_success(self.start(2, [self.ring, "--count", "1,1000,100000", "-n", "2"]), 3)
+
+    def test_messages_of_ucx_are_no_output(self):
+        """UCX warns of variables that it does not know."""
+        statuses, outputs, errors = self.wait(
+            self.start(2, [self.ring, "--count", "9", "-n", "0", "--json", "-"], {"UCX_UNKNOWN": "1"}))
+        self.assertEqual(statuses, [0, 0], errors)
+        self.assertEqual(json.loads(outputs[0])["wrong"], 0)
+        self.assertIn("UCX_UNKNOWN", errors[0])
 
     def test_adversarial_order(self):
         for seed in ("1", "2", "3"):

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <unistd.h>
@@ -95,6 +96,7 @@ static core::Result<std::optional<job::Launch>> readOwnLaunch() {
 }
 
 int main(int argc, char **argv) {
+  setenv("UCX_LOG_FILE", "stderr", 0); // UCX writes to standard output by default. No other thread reads variables yet
   try {
     const core::Result<std::optional<job::Launch>> launch = readOwnLaunch();
     const bool isFirst = !launch.ok() || !*launch || (*launch)->rank == 0;
