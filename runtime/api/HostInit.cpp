@@ -144,7 +144,7 @@ Result<HostJoin> prepareJoin(gc3Comm_t *comm, uint32_t rank, int nranks, gc3Bund
   const std::string traceName = chosenOr(config ? config->trace : nullptr, Setting::Trace, core::settings());
   if (!traceName.empty())
     options->call.trace = trace::fileOfGpu(traceName, 0, {rank, static_cast<uint32_t>(nranks), trace::wallClock()});
-  return HostJoin{comm, bundle->file, std::move(*options), {}, {}};
+  return HostJoin{comm, bundle->file, std::move(*options), {}, {}, {}};
 }
 
 Result<job::Member> memberOf(uint32_t rank, int nranks) {
@@ -187,11 +187,36 @@ Outcome initRank(gc3Comm_t *comm, int nranks, const gc3UniqueId_t &id, int rank,
   return enqueue(std::move(*wanted));
 }
 
-/// Each communicator of a job has its own key: all processes create them in the same order.
-std::string nextKey(const std::string &key) {
-  static std::atomic<uint64_t> made{0};
-  return key + "/" + std::to_string(made.fetch_add(1));
-}
+/// The place of a join among those of this process. Each communicator of a job has its own place, and so its own key:
+/// all processes create them in the same order. A join that fails frees its place.
+class Place {
+public:
+  Place() {
+    const std::lock_guard lock(mutex);
+    place = joined + joining++;
+  }
+  ~Place() {
+    const std::lock_guard lock(mutex);
+    joining -= isKept ? 0 : 1;
+  }
+  Place(const Place &) = delete;
+  Place &operator=(const Place &) = delete;
+
+  uint64_t number() const { return place; }
+  /// Keeps the place forever.
+  void keep() {
+    const std::lock_guard lock(mutex);
+    isKept = true;
+    --joining;
+    ++joined;
+  }
+
+private:
+  static inline std::mutex mutex;
+  static inline uint64_t joined = 0, joining = 0;
+  uint64_t place = 0;
+  bool isKept = false;
+};
 
 Outcome initEnv(gc3Comm_t *comm, gc3Bundle_t bundle, const gc3HostConfig_t *config) {
   const Result<std::optional<job::Launch>> launch = job::readLaunch(core::environment());
@@ -199,12 +224,14 @@ Outcome initEnv(gc3Comm_t *comm, gc3Bundle_t bundle, const gc3HostConfig_t *conf
     return launch.outcome();
   if (!*launch)
     return {gc3InvalidUsage, "no launcher has started this process: torchrun, mpirun and srun set the number of ranks; "
-                             "else set GC3_RANK, GC3_RANKS and GC3_ROOT"};
+                             "else set GC3_RANK, GC3_RANKS and GC3_ROOT=HOST:PORT"};
   job::Launch own = **launch;
   Result<HostJoin> wanted = prepareJoin(comm, own.rank, static_cast<int>(own.ranks), bundle, config);
   if (!wanted.ok())
     return wanted.outcome();
-  own.key = wanted->communicator = nextKey(own.key);
+  const auto place = std::make_shared<Place>();
+  own.key = wanted->communicator = own.key + "/" + std::to_string(place->number());
+  wanted->onJoined = [place] { place->keep(); };
   const Result<job::Member> self = memberOf(own.rank, static_cast<int>(own.ranks));
   if (!self.ok())
     return self.outcome();

@@ -301,9 +301,12 @@ Outcome joinOne(const HostJoin &wanted) {
     return assembly.outcome();
   const uint32_t rank = (*assembly)->rank();
   Result<std::shared_ptr<HostBackend>> backend = joinOthers(wanted, std::move(*assembly), wait);
-  if (backend.ok())
-    *wanted.handle = new gc3Comm{*backend, rank, {}};
-  return backend.outcome();
+  if (!backend.ok())
+    return backend.outcome();
+  *wanted.handle = new gc3Comm{*backend, rank, {}};
+  if (wanted.onJoined)
+    wanted.onJoined();
+  return {};
 }
 
 } // namespace

@@ -26,6 +26,7 @@ struct HostJoin {
   std::string communicator; ///< identifies it in this process
   /// Finds the other ranks. Runs on the thread of the join.
   std::function<core::Result<std::unique_ptr<job::Assembly>>(const job::Wait &wait)> assemble;
+  std::function<void()> onJoined; ///< runs on that thread if the join succeeds; may be null
 };
 
 /// Makes ranks join, on concurrent threads if there are several. Stores the handles of those that succeed. Returns the

@@ -353,9 +353,10 @@ GC3_API gc3Result_t gc3HostCommInitRank(gc3Comm_t *comm, int nranks, gc3UniqueId
 
 /**
  * Like gc3HostCommInitRank, with one rank for each process that a launcher has started: torchrun, mpirun of Open MPI or
- * MPICH, srun, or gc3-run --processes. Reads the launcher's environment variables. All processes call this function the
- * same number of times. gc3InvalidUsage: no launcher has started the process, or variables are missing or contradict
- * each other; the text names them.
+ * MPICH, srun, or gc3-run --processes. Reads the launcher's environment variables. All processes create their
+ * communicators in the same order: those with equally many earlier communicators of this function join each other. A
+ * failed call does not count, so a process can call again. gc3InvalidUsage: no launcher has started the process, or
+ * variables are missing or contradict each other; the text names them.
  */
 GC3_API gc3Result_t gc3HostCommInitEnv(gc3Comm_t *comm, gc3Bundle_t bundle, const gc3HostConfig_t *config);
 

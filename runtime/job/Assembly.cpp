@@ -43,8 +43,7 @@ struct Listener::Parts {
 
 struct Assembly::Parts {
   static Joined accept(std::unique_ptr<Listener::Parts> listener, const Member &member, const Wait &wait);
-  static Joined dial(std::vector<net::Tcp::endpoint> targets, const net::Token &token, const Member &member,
-                     const Wait &wait);
+  static Joined dial(net::Dial &&dial, const Member &member, const Wait &wait);
   static Joined exchangeIdentities(std::unique_ptr<Assembly> assembly, const Wait &wait);
 
   std::unique_ptr<Listener::Parts> listener; ///< only of rank 0
@@ -97,9 +96,7 @@ Joined Assembly::Parts::accept(std::unique_ptr<Listener::Parts> listener, const 
   return exchangeIdentities(std::move(assembly), wait);
 }
 
-Joined Assembly::Parts::dial(std::vector<net::Tcp::endpoint> targets, const net::Token &token, const Member &member,
-                             const Wait &wait) {
-  net::Dial dial(std::move(targets), net::Key(token, member.secret), member.rank, member.ranks);
+Joined Assembly::Parts::dial(net::Dial &&dial, const Member &member, const Wait &wait) {
   Outcome outcome = dial.connect(wait.deadline, wait.limits.checkInterruption);
   if (outcome.code == gc3Timeout)
     outcome.text = "rank " + std::to_string(member.rank) + " did not reach rank 0 within " +
@@ -136,7 +133,11 @@ Joined Assembly::lead(std::unique_ptr<Listener> listener, const Member &member, 
 Joined Assembly::join(const net::Endpoint &rank0, const Member &member, const Wait &wait) {
   if (Outcome outcome = check(member); !outcome.ok())
     return outcome;
-  return guard([&] { return Parts::dial(net::targetsOf(rank0, member.identity.host), rank0.token, member, wait); });
+  return guard([&] {
+    const net::Key key(rank0.token, member.secret);
+    return Parts::dial({net::targetsOf(rank0, member.identity.host), key, member.rank, member.ranks, net::targetAdvice},
+                       member, wait);
+  });
 }
 
 Joined Assembly::join(const Launch &launch, const Member &other, const Wait &wait) {
@@ -153,7 +154,8 @@ Joined Assembly::join(const Launch &launch, const Member &other, const Wait &wai
     core::Result<std::vector<net::Tcp::endpoint>> targets = resolve(launch, wait);
     if (!targets.ok())
       return targets.outcome();
-    return Parts::dial(std::move(*targets), net::tokenOf(launch.key), member, wait);
+    const net::Key key(net::tokenOf(launch.key), member.secret);
+    return Parts::dial({std::move(*targets), key, member.rank, member.ranks}, member, wait);
   });
 }
 

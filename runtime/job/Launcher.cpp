@@ -18,12 +18,19 @@ namespace {
 constexpr uint32_t mostRanks = 1 << 20;
 constexpr uint32_t mostFirstPort = UINT16_MAX - (Launch::portCount - 1);
 
+/// What it means that a process has the variable of a launcher's rank without another mark.
+enum class Partial : uint8_t {
+  Mistake, ///< a variable is missing
+  NoRank,  ///< the process is no rank, such as a batch script
+};
+
 /// The names of a launcher's variables. Empty names: it has no such variable.
 struct Scheme {
   std::string_view launcher;
   std::array<std::string_view, 2> marks; ///< the launcher has started the process if they are set
   std::string_view rank, ranks, localRank, localRanks;
   std::array<std::string_view, 2> job; ///< variables that identify the job together
+  Partial partial = Partial::Mistake;
 };
 
 constexpr Scheme schemes[] = {
@@ -49,8 +56,19 @@ constexpr Scheme schemes[] = {
      "SLURM_NTASKS",
      "SLURM_LOCALID",
      {},
-     {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
+     {"SLURM_JOB_ID", "SLURM_STEP_ID"},
+     Partial::NoRank},
 };
+
+/// Returns whether a user can have started the processes.
+bool isOfUser(std::string_view launcher) {
+  return launcher == "gc3";
+}
+
+/// Returns the subject of errors about what variables do not say.
+std::string source(std::string_view launcher) {
+  return isOfUser(launcher) ? "the environment" : std::string(launcher);
+}
 
 Outcome invalid(const std::string &text) {
   return {gc3InvalidUsage, text};
@@ -80,7 +98,8 @@ public:
   /// Returns the variable as a number from `least` to `most`.
   uint32_t number(std::string_view name, uint32_t least, uint32_t most, std::string_view launcher) {
     if (!has(name)) {
-      fail(std::string(launcher) + " has started this process, but " + std::string(name) + " is not set");
+      fail((isOfUser(launcher) ? "GC3_RANK is set" : std::string(launcher) + " has started this process") + ", but " +
+           std::string(name) + " is not set");
       return least;
     }
     const std::optional<uint32_t> value = parseNumber(text(name));
@@ -106,6 +125,18 @@ const Scheme *findScheme(const Variables &variables) {
     return std::ranges::all_of(scheme.marks, [&](auto mark) { return mark.empty() || variables.has(mark); });
   });
   return found == std::end(schemes) ? nullptr : found;
+}
+
+/// Returns an error if the rank of a launcher is set, but another mark of it is not: such processes would run
+/// independently.
+Outcome checkNoLauncher(const Variables &variables) {
+  for (const Scheme &scheme : schemes)
+    for (const std::string_view mark : scheme.marks)
+      if (scheme.partial == Partial::Mistake && variables.has(scheme.rank) && !mark.empty() && !variables.has(mark))
+        return invalid(std::string(scheme.rank) + " is set, but " + std::string(mark) + " is not set; if " +
+                       std::string(scheme.launcher) + " has started this process, set it, else unset " +
+                       std::string(scheme.rank));
+  return {};
 }
 
 /// Returns the number of ranks on this host, from a list such as "2(x3),1" of the ranks of each host, and the number of
@@ -138,6 +169,17 @@ uint32_t readSlurmLocalRanks(Variables &variables, uint32_t ranks) {
   variables.fail("SLURM_STEP_TASKS_PER_NODE is '" + std::string(list) + "'; it can be a list such as 2(x3),1 with a " +
                  "number for each host, and SLURM_NODEID is " + std::to_string(host));
   return 1;
+}
+
+/// Sets the place among the ranks of this host. A user can omit it.
+void readLocalRank(Variables &variables, const Scheme &scheme, Launch &launch) {
+  if (isOfUser(launch.launcher) && !variables.has(scheme.localRank) && !variables.has(scheme.localRanks)) {
+    launch.localRanks = 0;
+    return;
+  }
+  launch.localRanks = scheme.localRanks.empty() ? readSlurmLocalRanks(variables, launch.ranks)
+                                                : variables.number(scheme.localRanks, 1, launch.ranks, launch.launcher);
+  launch.localRank = variables.number(scheme.localRank, 0, launch.localRanks - 1, launch.launcher);
 }
 
 /// Returns the first host of a list such as "gpu[01-03,7],login"; empty if the list is malformed.
@@ -207,7 +249,8 @@ std::string hostOfLauncher(Variables &variables, const Launch &launch) {
     variables.fail("SLURM_STEP_NODELIST is '" + std::string(variables.text("SLURM_STEP_NODELIST")) +
                    "'; it can be a list of hosts such as gpu[01-03,7]");
   }
-  variables.fail(launch.launcher + " does not say which host has rank 0; set GC3_ROOT or MASTER_ADDR to its name");
+  variables.fail(source(launch.launcher) +
+                 " does not say which host has rank 0; set GC3_ROOT or MASTER_ADDR to its name");
   return {};
 }
 
@@ -238,8 +281,8 @@ void readMeetingPoint(Variables &variables, const Scheme &scheme, Launch &launch
   }
   const std::string job = readJob(variables, scheme);
   if (job.empty() && launch.firstPort == 0)
-    variables.fail(launch.launcher +
-                   " gives the job no name; set GC3_ROOT to HOST:PORT, the host of rank 0 and a free " + "port");
+    variables.fail(source(launch.launcher) +
+                   " gives the job no name; set GC3_ROOT to HOST:PORT, the host of rank 0 and a free port");
   if (launch.firstPort == 0)
     launch.firstPort = portOf(job);
   launch.key = launch.launcher + " " + job + launch.rootHost + ":" + std::to_string(launch.firstPort);
@@ -250,16 +293,15 @@ void readMeetingPoint(Variables &variables, const Scheme &scheme, Launch &launch
 Result<std::optional<Launch>> readLaunch(std::span<const char *const> environment) {
   Variables variables(environment);
   const Scheme *scheme = findScheme(variables);
-  if (!scheme)
-    return std::optional<Launch>();
+  if (!scheme) {
+    const Outcome outcome = checkNoLauncher(variables);
+    return outcome.ok() ? Result<std::optional<Launch>>(std::optional<Launch>()) : outcome;
+  }
   Launch launch;
   launch.launcher = scheme->launcher;
   launch.ranks = variables.number(scheme->ranks, 1, mostRanks, launch.launcher);
   launch.rank = variables.number(scheme->rank, 0, launch.ranks - 1, launch.launcher);
-  launch.localRanks = scheme->localRanks.empty()
-                          ? readSlurmLocalRanks(variables, launch.ranks)
-                          : variables.number(scheme->localRanks, 1, launch.ranks, launch.launcher);
-  launch.localRank = variables.number(scheme->localRank, 0, launch.localRanks - 1, launch.launcher);
+  readLocalRank(variables, *scheme, launch);
   readMeetingPoint(variables, *scheme, launch);
   if (!variables.outcome.ok())
     return variables.outcome;

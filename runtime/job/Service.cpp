@@ -314,6 +314,8 @@ std::string Service::describeMissing(uint64_t round) const {
   if (missing.size() == 0)
     return "the result of a gather is on its way";
   const std::string has = missing.size() == 1 ? " has not " : " have not ";
+  if (round == 0)
+    details += reception->describeError();
   return missing.str() + has + (round == 0 ? "joined" : "taken part in a gather") + details;
 }
 

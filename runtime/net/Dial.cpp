@@ -5,7 +5,6 @@
 #include <asio/read.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
-#include <set>
 
 namespace gc3::net {
 
@@ -19,6 +18,37 @@ using std::chrono::milliseconds;
 constexpr milliseconds patience(250);
 /// From an error to the next try of the same endpoint. The time doubles from try to try.
 constexpr milliseconds firstPause(20), longestPause(1000);
+
+/// Returns whether an error of a connection attempt is a lack of this process's resources.
+bool lacksResources(asio::error_code error) {
+  return error == asio::error::no_descriptors || error == asio::error::no_memory ||
+         error == asio::error::no_buffer_space || error == std::errc::too_many_files_open_in_system;
+}
+
+/// Consecutive ports of an address with one error.
+struct FailedPorts {
+  asio::ip::address address;
+  std::string error;
+  uint32_t firstPort = 0, lastPort = 0;
+};
+
+void addTo(std::vector<FailedPorts> &failures, FailedPorts one) {
+  const auto same = std::ranges::find_if(failures, [&](const FailedPorts &other) {
+    return other.address == one.address && other.error == one.error && other.lastPort + 1 == one.firstPort;
+  });
+  if (same == failures.end())
+    failures.push_back(std::move(one));
+  else
+    same->lastPort = one.lastPort;
+}
+
+/// Returns a text such as "10.0.0.1:4000 (Connection refused)".
+std::string describe(const FailedPorts &failure) {
+  const std::string address = failure.address.to_string();
+  return (failure.address.is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(failure.firstPort) +
+         (failure.firstPort == failure.lastPort ? "" : "-" + std::to_string(failure.lastPort)) + " (" + failure.error +
+         ")";
+}
 
 constexpr Address loopback{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
 
@@ -35,6 +65,12 @@ std::vector<Tcp::endpoint> targetsOf(const Endpoint &rank0, uint64_t host) {
 }
 
 struct Dial::Attempt {
+  enum class Reached : uint8_t {
+    Nothing, ///< the network has no way to the endpoint, or its machine refuses the connection
+    System,  ///< this machine can't try it
+    Program, ///< a program, which may be rank 0
+  };
+
   Attempt(asio::io_context &context, size_t index, const Tcp::endpoint &endpoint)
       : index(index), endpoint(endpoint), socket(context), timer(context) {}
   const size_t index;
@@ -45,11 +81,12 @@ struct Dial::Attempt {
   bool hasBegun = false;
   Greeting own; ///< the next one to send, or the last one
   GreetingBytes bytes{};
+  Reached reached = Reached::Nothing;
   std::string error = "no answer";
 };
 
-Dial::Dial(std::vector<Tcp::endpoint> targets, const Key &key, uint32_t rank, uint32_t ranks)
-    : key(key), rank(rank), ranks(ranks) {
+Dial::Dial(std::vector<Tcp::endpoint> targets, const Key &key, uint32_t rank, uint32_t ranks, std::string advice)
+    : key(key), rank(rank), ranks(ranks), advice(std::move(advice)) {
   for (const Tcp::endpoint &target : targets)
     attempts.push_back(std::make_unique<Attempt>(context, attempts.size(), target));
 }
@@ -60,8 +97,10 @@ Outcome Dial::connect(Clock::time_point deadline, const std::function<Outcome()>
   begin(0);
   Outcome outcome = runUntil(
       context, [this] { return isConnected; }, deadline, checkInterruption);
+  const bool isUnreachable =
+      std::ranges::all_of(attempts, [](const auto &attempt) { return attempt->reached == Attempt::Reached::Nothing; });
   if (outcome.code == gc3Timeout && outcome.text.empty())
-    outcome.text = listErrors() + "; NCCL_SOCKET_IFNAME can name the network interface";
+    outcome.text = listErrors() + (isUnreachable ? advice : "");
   return outcome;
 }
 
@@ -69,14 +108,19 @@ Tcp::socket Dial::moveSocket(asio::io_context &to) {
   return moveTo(to, chosen->socket);
 }
 
-/// Lists each address once with each of its errors: it can have several ports.
+/// Lists the endpoints with their errors; if programs have answered, only theirs. Consecutive ports of an address with
+/// one error become a range.
 std::string Dial::listErrors() const {
-  std::string text;
-  std::set<std::string> listed;
+  const auto isAnswered = [](const auto &attempt) { return attempt->reached == Attempt::Reached::Program; };
+  const bool isAnyAnswered = std::ranges::any_of(attempts, isAnswered);
+  std::vector<FailedPorts> failures;
   for (const auto &attempt : attempts)
-    if (const std::string line = attempt->endpoint.address().to_string() + " (" + attempt->error + ")";
-        listed.insert(line).second)
-      text += (text.empty() ? ": " : ", ") + line;
+    if (!isAnyAnswered || isAnswered(attempt))
+      addTo(failures,
+            {attempt->endpoint.address(), attempt->error, attempt->endpoint.port(), attempt->endpoint.port()});
+  std::string text;
+  for (const FailedPorts &failure : failures)
+    text += (text.empty() ? ": " : ", ") + describe(failure);
   return text.empty() ? ", because its machine has no address" : text;
 }
 
@@ -99,11 +143,22 @@ void Dial::begin(size_t index) {
 
 void Dial::connectTo(Attempt &attempt) {
   attempt.socket.async_connect(attempt.endpoint, [this, &attempt](asio::error_code error) {
-    if (error)
+    if (error) {
+      attempt.reached = lacksResources(error) ? Attempt::Reached::System : Attempt::Reached::Nothing;
       return retry(attempt, error.message());
+    }
+    noteProgram(attempt);
     prepare(attempt.socket);
     sendHello(attempt);
   });
+}
+
+/// Notes that a program accepts connections. It may have said more in an earlier connection.
+void Dial::noteProgram(Attempt &attempt) {
+  if (attempt.reached == Attempt::Reached::Program)
+    return;
+  attempt.reached = Attempt::Reached::Program;
+  attempt.error = "no answer";
 }
 
 void Dial::sendHello(Attempt &attempt) {

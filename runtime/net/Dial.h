@@ -7,6 +7,7 @@
 #include "net/Socket.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace gc3::net {
@@ -14,14 +15,17 @@ namespace gc3::net {
 /// Returns the endpoints that a rank tries to reach rank 0. `host` is the number of this machine; 0: unknown. Ranks of
 /// rank 0's machine try 127.0.0.1 first.
 std::vector<Tcp::endpoint> targetsOf(const Endpoint &rank0, uint64_t host);
+/// What to do if none of them can be reached.
+inline constexpr const char *targetAdvice = "; NCCL_SOCKET_IFNAME can name the network interface";
 
 class Dial {
 public:
-  Dial(std::vector<Tcp::endpoint> targets, const Key &key, uint32_t rank, uint32_t ranks);
+  /// `advice` ends the error if the network has no way to any target.
+  Dial(std::vector<Tcp::endpoint> targets, const Key &key, uint32_t rank, uint32_t ranks, std::string advice = {});
   ~Dial();
 
-  /// Returns gc3Timeout at the deadline. The text then completes "rank N did not reach rank 0 in time", with the error
-  /// of each endpoint.
+  /// Returns gc3Timeout at the deadline. The text then completes "rank N did not reach rank 0 in time", with the errors
+  /// of the endpoints; if programs have answered, only of theirs.
   core::Outcome connect(Clock::time_point deadline, const std::function<core::Outcome()> &checkInterruption);
 
   /// Moves the connected socket to another context.
@@ -33,6 +37,7 @@ private:
 
   void begin(size_t attempt);
   void connectTo(Attempt &attempt);
+  void noteProgram(Attempt &attempt);
   void sendHello(Attempt &attempt);
   void readAcknowledgement(Attempt &attempt);
   void handleAcknowledgement(Attempt &attempt);
@@ -43,6 +48,7 @@ private:
 
   const Key key;
   const uint32_t rank, ranks;
+  const std::string advice;
   asio::io_context context{1};
   std::vector<std::unique_ptr<Attempt>> attempts; ///< the preferred endpoint first
   Attempt *chosen = nullptr;                      ///< the first with an acknowledgement

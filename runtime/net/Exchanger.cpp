@@ -76,7 +76,7 @@ Outcome Exchanger::Parts::connect(const Identity &own, const Endpoint &hub, Cloc
                                   const CheckInterruption &checkInterruption) {
   if (own.rank == 0)
     return acceptAll(own, deadline, checkInterruption);
-  Dial dial(targetsOf(hub, own.host), Key(hub.token, own.secret), own.rank, own.ranks);
+  Dial dial(targetsOf(hub, own.host), Key(hub.token, own.secret), own.rank, own.ranks, targetAdvice);
   Outcome outcome = dial.connect(deadline, checkInterruption);
   if (outcome.ok())
     station.add(0, dial.moveSocket(station.socketContext()));

@@ -73,10 +73,13 @@ std::string Reception::describeMissing() const {
     if (const std::string remark = remarkOn(rank); !remark.empty())
       details += "; " + remark;
   }
-  if (acceptError)
-    details += " (the last error of rank 0: " + acceptError.message() + ")";
   return missing.str() +
-         " did not connect to rank 0 in time; check that their machines reach a port of rank 0's machine" + details;
+         " did not connect to rank 0 in time; check that their machines reach a port of rank 0's machine" + details +
+         describeError();
+}
+
+std::string Reception::describeError() const {
+  return acceptError ? "; the last error of rank 0: " + acceptError.message() : "";
 }
 
 std::string Reception::remarkOn(uint32_t rank) const {

@@ -38,6 +38,8 @@ public:
   /// Returns what is known about a rank that has not connected, such as "a process that says it is rank 2 has another
   /// GC3_SECRET". Empty: nothing.
   std::string remarkOn(uint32_t rank) const;
+  /// Returns a text such as "; the last error of rank 0: Too many open files". Empty: rank 0 accepts connections.
+  std::string describeError() const;
 
   /// Closes the port, and the connections that have proved nothing.
   void close();

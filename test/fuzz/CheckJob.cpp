@@ -78,7 +78,7 @@ std::string checkLaunch(net::Bytes bytes, uint32_t &accepted) {
     return {};
   ++accepted;
   const Launch &launch = **read;
-  const bool isInRange = launch.rank < launch.ranks && launch.localRank < launch.localRanks &&
+  const bool isInRange = launch.rank < launch.ranks && launch.localRank < std::max(launch.localRanks, 1U) &&
                          launch.localRanks <= launch.ranks && launch.firstPort != 0 &&
                          launch.firstPort + Launch::portCount - 1 <= UINT16_MAX && !launch.rootHost.empty() &&
                          !launch.key.empty();

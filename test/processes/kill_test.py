@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-from launch import environment, free_port, torchrun
+from launch import environment, explains_loss, free_port, torchrun
 
 TIMEOUT_MS = 3000  # of joining and of calls; gc3-run kills processes that have not ended 5 s after the first one
 LONGEST_S = 60     # until all processes have ended; a machine under load is slow
@@ -83,27 +83,28 @@ class Job:
             variables = {name: str(value) for name, value in own.items()} | {"GC3_TIMEOUT_MS": str(TIMEOUT_MS)}
             self.processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                                    env=environment(variables)))
-        self.errors = ""
+        self.errors = []  # by process
+
+    def text(self):
+        return "".join(self.errors)
 
     def ranks(self):
         """Returns the ids of the ranks' processes so far."""
         ids = [process.pid for process in self.processes]
         return ids if self.on_hosts else children(ids[0])
 
-    def wait(self, victim):
-        """Waits until all processes have ended. Returns their statuses, without that of the victim; None: a process
-        has not ended in time."""
+    def wait(self):
+        """Waits until all processes have ended. Returns their statuses; None: a process has not ended in time."""
         deadline = time.monotonic() + LONGEST_S
         statuses = []
         for process in self.processes:
             try:
                 _, errors = process.communicate(timeout=max(0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                self.errors += describe(process.pid)
+                self.errors.append(describe(process.pid))
                 return None
-            self.errors += errors
-            if process.pid != victim:
-                statuses.append(process.returncode)
+            self.errors.append(errors)
+            statuses.append(process.returncode)
         return statuses
 
     def end(self):
@@ -122,31 +123,50 @@ def kill_once(arguments, random_numbers):
         if victim:
             os.kill(victim, signal.SIGKILL)
         begin = time.monotonic()
-        statuses = job.wait(victim)
+        statuses = job.wait()
         took = time.monotonic() - begin
         left = [rank for rank in ranks if not ended(rank)]
     finally:
         job.end()
     if statuses is None:
-        return "HANG", took, job.errors
+        return "HANG", took, job.text()
     if left:
-        return f"STILL RUNNING: {left}", took, job.errors
-    return outcome(job, victim, statuses), took, job.errors
+        return f"STILL RUNNING: {left}", took, job.text()
+    return outcome(job, victim, statuses), took, job.text()
 
 
 def outcome(job, victim, statuses):
     if not victim:
         return "before the first process"
+    return outcome_on_hosts(job, victim, statuses) if job.on_hosts else outcome_on_host(job, victim, statuses)
+
+
+def outcome_on_hosts(job, victim, statuses):
+    """Each process is a rank."""
+    lost = [process.pid for process in job.processes].index(victim)
+    failed = [rank for rank, status in enumerate(statuses) if status != 0 and rank != lost]
+    if not failed:
+        return "after the last call"
+    texts = {rank: job.errors[rank] for rank in failed}
+    if any(ABORT_OF_UCX.search(text) for text in texts.values()):
+        return "while ranks join (UCX aborts another process)"
+    if any(statuses[rank] != 1 for rank in failed):
+        return f"STATUSES {statuses}"
+    if any(not explains_loss(text, lost) for text in texts.values()):
+        return f"UNRELATED ERRORS of ranks {failed}, rank {lost} was killed"
+    return stage_of("".join(texts.values())) or "UNKNOWN TEXT"
+
+
+def outcome_on_host(job, victim, statuses):
+    """One process has started the others."""
     if not any(statuses):
         return "after the last call"
-    if job.on_hosts and ABORT_OF_UCX.search(job.errors):
-        return "while ranks join (UCX aborts another process)"
     if min(statuses) < 0:
         return f"STATUSES {statuses}"
     report = f"(process {victim}) was killed by signal 9"
-    if not job.on_hosts and report not in job.errors:
+    if report not in job.text():
         return "NOT REPORTED"
-    lines = [line for line in job.errors.splitlines() if report not in line]
+    lines = [line for line in job.text().splitlines() if report not in line]
     return stage_of("\n".join(lines)) or "UNKNOWN TEXT" if lines else "after the last call"
 
 

@@ -51,6 +51,10 @@ def mpich(rank, ranks, port):
             "GC3_ROOT": f"localhost:{port}"}
 
 
+def by_hand(rank, ranks, port):
+    return {"GC3_RANK": rank, "GC3_RANKS": ranks, "GC3_ROOT": f"localhost:{port}"}
+
+
 class Launched:
     """Processes that this script starts, one for each rank."""
 
@@ -111,7 +115,7 @@ class Processes(unittest.TestCase):
         self.check_table(done.stdout, 2)
 
     def test_launchers(self):
-        for scheme in (torchrun, slurm, mpich):
+        for scheme in (torchrun, slurm, mpich, by_hand):
             for ranks in (2, 4, 8):
                 with self.subTest(scheme=scheme.__name__, ranks=ranks):
                     statuses, outputs, errors = Launched(scheme, ranks, [self.ring, "--count", "1,999", "-n", "2"]).wait()
@@ -214,6 +218,7 @@ class Processes(unittest.TestCase):
         status, errors = self.finish(parent, children)
         self.assertEqual(status, 128 + signal.SIGKILL)  # the parent ends the stopped process
         self.assertIn(f"process {children[1]} on host ", "".join(errors))
+        self.assertIn(f"gc3-run: rank 1 (process {children[1]}, stopped) has not ended within 5 s; it is killed", errors)
 
     def test_a_terminated_parent(self):
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -28,7 +28,7 @@ Share Job::breakUp(const Share &share, const std::string &reason) {
 Share Job::meet(const Share &share) {
   if (!gather || state != State::Meeting)
     return share;
-  const core::Result<std::vector<Bytes>> gathered = gather(writeShare(share));
+  const core::Result<std::vector<Bytes>> gathered = gather(writeShare(share), share.problem);
   if (!gathered.ok())
     return breakUp(share, gathered.outcome().text);
   std::vector<Share> shares;

@@ -23,10 +23,11 @@ struct OnHost {
 
 class Job {
 public:
-  /// Waits until all processes have given their bytes, and returns those of all, by process. After an error, which
-  /// names a lost process, no process gathers again.
+  /// Waits until all processes have given their bytes, and returns those of all, by process. If this process has a
+  /// problem, it waits only a short time, and then sends the problem to the others. After an error, which names a lost
+  /// process, no process gathers again.
   using Bytes = std::vector<uint8_t>;
-  using Gather = std::function<core::Result<std::vector<Bytes>>(const Bytes &own)>;
+  using Gather = std::function<core::Result<std::vector<Bytes>>(const Bytes &own, const std::string &problem)>;
 
   /// Waits at most this time until another process is lost. Returns a text that names it, or an empty string.
   using AwaitLoss = std::function<std::string(std::chrono::milliseconds)>;

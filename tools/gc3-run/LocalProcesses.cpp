@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "LocalProcesses.h"
 
+#include "job/ProcessState.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -105,6 +107,7 @@ private:
   void collect();
   void noteEnd(size_t rank, int status);
   void beginEnding(State next);
+  void reportRest() const;
   bool isAnyRunning() const {
     return std::any_of(processes.begin(), processes.end(), [](const Process &each) { return each.isRunning; });
   }
@@ -168,12 +171,22 @@ void LocalProcesses::collect() {
   }
 }
 
+/// Names the processes that have not ended in time.
+void LocalProcesses::reportRest() const {
+  for (size_t rank = 0; rank < processes.size(); ++rank) {
+    const Process &process = processes[rank];
+    const bool isStopped = job::stateOfProcess(static_cast<uint32_t>(process.id)) == job::ProcessState::Stopped;
+    if (process.isRunning)
+      std::fprintf(stderr, "gc3-run: rank %zu (process %d%s) has not ended within %d s; it is killed\n", rank,
+                   static_cast<int>(process.id), isStopped ? ", stopped" : "", static_cast<int>(grace.count()));
+  }
+}
+
 int LocalProcesses::wait() {
   while (isAnyRunning()) {
     const int signal = signals.wait(deadline);
     if (signal == 0) {
-      std::fprintf(stderr, "gc3-run: some processes have not ended within %d s; they are killed\n",
-                   static_cast<int>(grace.count()));
+      reportRest();
       end(SIGKILL);
     } else if (signal != SIGCHLD) {
       end(signal);

@@ -291,11 +291,6 @@ bool printFor(const std::string &word) {
   return true;
 }
 
-Action complain(const std::string &text) {
-  std::fprintf(stderr, "gc3-run: %s\n", text.c_str());
-  return Action::UsageError;
-}
-
 template <typename Entry, size_t n>
 const Entry *findOption(const Entry (&table)[n], const std::string &name) {
   const auto isIt = [&](const Entry &each) { return name == each.shortName || name == each.longName; };
@@ -350,7 +345,11 @@ std::vector<std::string> argumentsOfProcesses(int argc, char **argv) {
   return arguments;
 }
 
-Action parseOptions(int argc, char **argv, Options &options) {
+Action parseOptions(int argc, char **argv, Options &options, std::string &error) {
+  const auto complain = [&](std::string text) {
+    error = std::move(text);
+    return Action::UsageError;
+  };
   std::vector<const Option *> given;
   bool choosesTracedSizes = false;
   for (int i = 1; i < argc; ++i) {

@@ -52,8 +52,8 @@ struct Options {
 enum class Action : uint8_t { Run, Exit, UsageError };
 
 /// Parses the command line. `processes` becomes the number of processes to start. For --help, --version and --settings
-/// prints the text and returns Exit. After an error prints a message on stderr and returns UsageError.
-Action parseOptions(int argc, char **argv, Options &options);
+/// prints the text and returns Exit. After an error sets `error` and returns UsageError.
+Action parseOptions(int argc, char **argv, Options &options, std::string &error);
 
 /// Returns the command line without the program and without the option --processes.
 std::vector<std::string> argumentsOfProcesses(int argc, char **argv);

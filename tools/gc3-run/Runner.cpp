@@ -298,10 +298,12 @@ std::string Runner::makeBuffers(const Shape &shape, size_t elementSize) {
   const bool areShared = job.processes() > 1 && !gpu;
   for (uint32_t i = 0; i < own.size(); ++i) {
     const uint64_t input = shape.input[own.first + i], output = shape.output[own.first + i];
-    if (!inputs[i].reserve(input * elementSize + 1, areShared) ||
-        !outputs[i].reserve(std::max(input, output) * elementSize + 1, areShared))
+    std::string reason = inputs[i].reserve(input * elementSize + 1, areShared);
+    if (reason.empty())
+      reason = outputs[i].reserve(std::max(input, output) * elementSize + 1, areShared);
+    if (!reason.empty())
       return "no memory for buffers of " + std::to_string(shape.largest * elementSize) + " bytes on " +
-             std::to_string(own.size()) + " ranks";
+             std::to_string(own.size()) + (own.size() == 1 ? " rank: " : " ranks: ") + reason;
   }
   return gpu ? gpu->prepare() : "";
 }

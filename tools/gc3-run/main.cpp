@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <unistd.h>
@@ -54,14 +55,20 @@ static int runBundle(Options options, const std::vector<std::string> &arguments,
   return problem.empty() && summary.wrong == 0 ? 0 : 1;
 }
 
+/// Returns a text such as "Open MPI has started 4".
+static std::string describe(const job::Launch &launch) {
+  const std::string ranks = std::to_string(launch.ranks);
+  return launch.launcher == "gc3" ? "GC3_RANKS is " + ranks : launch.launcher + " has started " + ranks;
+}
+
 /// Returns why the options do not suit a job of several processes, which a launcher has started.
 static std::string checkLaunch(const Options &options, const job::Launch &launch) {
   if (options.processes != 0)
-    return "option '--processes' starts processes, but " + launch.launcher + " has already started " +
-           std::to_string(launch.ranks) + "; leave it out";
+    return "option '--processes' starts processes, but " + describe(launch) + "; leave it out";
   if (options.backend == Backend::Cuda)
-    return "--backend cuda runs all ranks in one process, but " + launch.launcher + " has started " +
-           std::to_string(launch.ranks) + "; start one";
+    return "--backend cuda runs all ranks in one process, but " + describe(launch) + "; start one";
+  if (options.backend == Backend::Nccl && launch.localRanks == 0)
+    return "--backend nccl chooses a GPU by GC3_LOCAL_RANK and GC3_LOCAL_RANKS, which are not set";
   return {};
 }
 
@@ -80,18 +87,26 @@ static int runLaunched(const Options &options, const std::vector<std::string> &a
                   : fail("rank " + std::to_string(launch.rank) + ": " + job.outcome().text, 1);
 }
 
+/// Reads what a launcher has said about this process.
+static core::Result<std::optional<job::Launch>> readOwnLaunch() {
+  char **end = environ;
+  while (*end)
+    ++end;
+  return job::readLaunch({environ, end});
+}
+
 int main(int argc, char **argv) {
-  Options options;
-  switch (parseOptions(argc, argv, options)) {
-  case Action::Exit: return 0;
-  case Action::UsageError: return 2;
-  case Action::Run: break;
-  }
+  setenv("UCX_LOG_FILE", "stderr", 0); // UCX writes to standard output by default. No other thread reads variables yet
   try {
-    char **end = environ;
-    while (*end)
-      ++end;
-    const core::Result<std::optional<job::Launch>> launch = job::readLaunch({environ, end});
+    const core::Result<std::optional<job::Launch>> launch = readOwnLaunch();
+    const bool isFirst = !launch.ok() || !*launch || (*launch)->rank == 0;
+    Options options;
+    std::string error;
+    switch (parseOptions(argc, argv, options, error)) {
+    case Action::Exit: return 0;
+    case Action::UsageError: return isFirst ? fail(error, 2) : 2;
+    case Action::Run: break;
+    }
     if (!launch.ok())
       return fail(launch.outcome().text, 1);
     const std::vector<std::string> arguments = argumentsOfProcesses(argc, argv);
@@ -101,7 +116,7 @@ int main(int argc, char **argv) {
       return runLocalProcesses(options.processes, arguments);
     Job job;
     return runBundle(options, arguments, job);
-  } catch (const std::exception &error) {
-    return fail(error.what(), 1);
+  } catch (const std::exception &exception) {
+    return fail(exception.what(), 1);
   }
 }

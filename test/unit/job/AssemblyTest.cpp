@@ -2,6 +2,10 @@
 // Ranks join, gather, leave and fail. Each rank is a thread.
 #include "Members.h"
 #include "core/Proofs.h"
+#include "net/Socket.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 using namespace gc3;
 using namespace gc3::job;
@@ -94,6 +98,24 @@ TEST(Assembly, Rank0NamesMissingRanks) {
                           "not joined");
 }
 
+TEST(Assembly, Rank0SaysThatItCannotAcceptConnections) {
+  joinAll(2); // loads the library of proofs
+  const Member leader = memberOf(0, 2);
+  std::unique_ptr<Listener> listener = openListener();
+  asio::io_context context;
+  net::Tcp::socket other(context);
+  other.connect({asio::ip::address_v4::loopback(), static_cast<uint16_t>(listener->endpoint().port)});
+  const int lowestFree = dup(STDERR_FILENO);
+  close(lowestFree);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{static_cast<rlim_t>(lowestFree), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const core::Outcome outcome = Assembly::lead(std::move(listener), leader, shortLimits).outcome();
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(outcome.text, "after 250 ms, rank 1 has not joined; the last error of rank 0: Too many open files");
+}
+
 TEST(Assembly, ALateRankIsWaitedFor) {
   std::unique_ptr<Listener> listener = openListener();
   const net::Endpoint rank0 = listener->endpoint();
@@ -110,7 +132,7 @@ TEST(Assembly, Rank0MustBeThere) {
   absent.host = identifyThisProcess().host;
   const core::Outcome outcome = Assembly::join(absent, memberOf(1, 2), shortLimits).outcome();
   EXPECT_EQ(outcome.code, gc3Timeout);
-  EXPECT_EQ(outcome.text, "rank 1 did not reach rank 0 within 250 ms: 127.0.0.1 (Connection refused); "
+  EXPECT_EQ(outcome.text, "rank 1 did not reach rank 0 within 250 ms: 127.0.0.1:1 (Connection refused); "
                           "NCCL_SOCKET_IFNAME can name the network interface");
 }
 
@@ -209,7 +231,11 @@ TEST(Assembly, RanksWithOtherSecretsDoNotJoin) {
   std::future<Joined> leading = beginToLead(std::move(listener), memberOf(0, 2, "a secret"), longer);
   const core::Outcome outcome = Assembly::join(rank0, memberOf(1, 2, "b secret"), shortLimits).outcome();
   EXPECT_EQ(outcome.code, gc3Timeout);
-  EXPECT_NE(outcome.text.find("127.0.0.1 (rank 0 has another GC3_SECRET)"), std::string::npos) << outcome.text;
+  const std::string port = std::to_string(rank0.port);
+  EXPECT_TRUE(outcome.text.starts_with("rank 1 did not reach rank 0 within 250 ms: 127.0.0.1:" + port +
+                                       " (rank 0 has another GC3_SECRET)"))
+      << outcome.text;
+  EXPECT_EQ(outcome.text.find("NCCL_SOCKET_IFNAME"), std::string::npos) << outcome.text;
   EXPECT_EQ(leading.get().outcome().text,
             "after 1000 ms, rank 1 has not joined; a process that says it is rank 1 has another GC3_SECRET");
 }

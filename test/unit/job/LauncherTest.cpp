@@ -76,13 +76,34 @@ TEST(Launcher, EachLauncherDescribesTheJob) {
   EXPECT_EQ(launchOf(gc3Run), (Launch{"gc3", 1, 2, 1, 2, "127.0.0.1", 4000, "gc3 GC3_JOB=x 127.0.0.1:4000"}));
 }
 
+TEST(Launcher, AUserCanOmitThePlaceOnTheHost) {
+  const Environment least = {"GC3_RANK=1", "GC3_RANKS=2", "GC3_ROOT=a:4000"};
+  EXPECT_EQ(launchOf(least), (Launch{"gc3", 1, 2, 0, 0, "a", 4000, "gc3 a:4000"}));
+  EXPECT_EQ(errorOf(with(least, {"GC3_RANKS"})), "GC3_RANK is set, but GC3_RANKS is not set");
+  EXPECT_EQ(errorOf(with(least, {"GC3_LOCAL_RANK=0"})), "GC3_RANK is set, but GC3_LOCAL_RANKS is not set");
+  EXPECT_EQ(errorOf(with(least, {"GC3_LOCAL_RANKS=1"})), "GC3_RANK is set, but GC3_LOCAL_RANK is not set");
+  EXPECT_EQ(errorOf(with(least, {"GC3_ROOT=a"})),
+            "the environment gives the job no name; set GC3_ROOT to HOST:PORT, the host of rank 0 and a free port");
+  EXPECT_EQ(errorOf(with(least, {"GC3_ROOT"})),
+            "the environment does not say which host has rank 0; set GC3_ROOT or MASTER_ADDR to its name");
+}
+
 TEST(Launcher, NoLauncher) {
-  for (const Environment &entries : {Environment{}, Environment{"RANK=3"}, Environment{"PMI_RANK=0"},
+  for (const Environment &entries : {Environment{}, Environment{"WORLD_SIZE=3"}, Environment{"PMI_SIZE=2"},
                                      Environment{"SLURM_PROCID=0", "SLURM_NTASKS=8"}, Environment{"GC3_ROOT=host"},
                                      Environment{"RANK=", "WORLD_SIZE=4"}, Environment{"RANK", "WORLD_SIZE=4"}}) {
     const auto read = readFrom(entries);
     EXPECT_TRUE(read.ok() && !*read);
   }
+}
+
+TEST(Launcher, ARankWithoutOtherMarksIsAnError) {
+  EXPECT_EQ(errorOf({"RANK=3"}),
+            "RANK is set, but WORLD_SIZE is not set; if torchrun has started this process, set it, else unset RANK");
+  EXPECT_EQ(errorOf(with(mpich, {"MPI_LOCALRANKID"})),
+            "PMI_RANK is set, but MPI_LOCALRANKID is not set; if MPICH has started this process, set it, else unset "
+            "PMI_RANK");
+  EXPECT_EQ(launchOf(slurm + Environment{"RANK=3", "PMI_RANK=2"}).launcher, "Slurm");
 }
 
 TEST(Launcher, TheFirstOfSeveralCounts) {
@@ -207,6 +228,29 @@ TEST(Launch, JobsWithTheSamePortsDoNotMix) {
       EXPECT_EQ(assembly->rank(), rank);
       EXPECT_EQ(assembly->ranks(), each->size());
     }
+}
+
+/// Rank 0 has one of the ports, and the system refuses the others.
+TEST(Launch, OnlyThePortThatAnswersIsNamed) {
+  std::vector<Launch> launches = launchesOf(2, "key", static_cast<uint16_t>(openListener()->endpoint().port));
+  for (Launch &launch : launches)
+    launch.rootHost = "127.0.0.1";
+  core::Result<std::unique_ptr<Listener>> listener = Listener::open(launches[0]);
+  ASSERT_TRUE(listener.ok());
+  const std::string port = std::to_string((*listener)->endpoint().port);
+  std::future<Joined> leading =
+      beginToLead(std::move(*listener), memberOf(0, 2, "a secret"), {5 * shortLimits.timeout, {}});
+  const core::Outcome outcome = Assembly::join(launches[1], memberOf(1, 2, "b secret"), shortLimits).outcome();
+  EXPECT_EQ(outcome.text,
+            "rank 1 did not reach rank 0 within 250 ms: 127.0.0.1:" + port + " (rank 0 has another GC3_SECRET)");
+  (void)leading.get();
+}
+
+TEST(Launch, RefusedPortsAreARange) {
+  Launch launch = launchesOf(2, "key", 1)[1];
+  launch.rootHost = "127.0.0.1";
+  EXPECT_EQ(Assembly::join(launch, memberOf(0, 1), shortLimits).outcome().text,
+            "rank 1 did not reach rank 0 within 250 ms: 127.0.0.1:1-16 (Connection refused)");
 }
 
 TEST(Launch, AnUnknownHostIsNamed) {

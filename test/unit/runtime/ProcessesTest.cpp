@@ -10,6 +10,8 @@
 #include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -115,6 +117,19 @@ void runAll(const Job &job, const Body &body) {
     EXPECT_EQ(waitFor(child), 0);
 }
 
+/// Returns a port that no program uses now.
+uint16_t findFreePort() {
+  const int probe = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  EXPECT_EQ(::bind(probe, reinterpret_cast<sockaddr *>(&address), size), 0);
+  EXPECT_EQ(::getsockname(probe, reinterpret_cast<sockaddr *>(&address), &size), 0);
+  ::close(probe);
+  return ntohs(address.sin_port);
+}
+
 float inputOf(int rank, size_t element, int round) {
   return static_cast<float>(static_cast<size_t>(rank + 1) * (element % 7 + 1) + static_cast<size_t>(round));
 }
@@ -145,6 +160,43 @@ std::string textOf(const Member &self) {
 void expectSums(const Member &self, size_t count, int rounds) {
   for (int round = 0; round < rounds; ++round)
     ASSERT_EQ(sum(self, count, round), gc3Success) << gc3GetLastError(self.comm);
+}
+
+/// Rank 0 has failed more often than rank 1 before both join.
+TEST(Processes, AFailedJoinDoesNotCount) {
+  const std::string root = "127.0.0.1:" + std::to_string(findFreePort());
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const auto joinTwice = [&](int rank) {
+    setenv("GC3_RANK", std::to_string(rank).c_str(), 1);
+    setenv("GC3_RANKS", "2", 1);
+    setenv("GC3_ROOT", root.c_str(), 1);
+    const std::string bytes = buildBundle({ringAllReduce(2, false)});
+    gc3Bundle_t bundle = nullptr;
+    ASSERT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success);
+    char isReady = 0;
+    if (rank == 0) {
+      gc3Comm_t comm = nullptr;
+      gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
+      config.timeoutMs = 1;
+      EXPECT_EQ(gc3HostCommInitEnv(&comm, bundle, &config), gc3Timeout) << gc3GetLastError(nullptr);
+      EXPECT_EQ(::write(ends[1], &isReady, 1), 1);
+    } else {
+      EXPECT_EQ(::read(ends[0], &isReady, 1), 1);
+    }
+    gc3Comm_t comms[2];
+    for (gc3Comm_t &comm : comms)
+      ASSERT_EQ(gc3HostCommInitEnv(&comm, bundle, nullptr), gc3Success) << gc3GetLastError(nullptr);
+    for (gc3Comm_t comm : comms)
+      EXPECT_EQ(gc3CommDestroy(comm), gc3Success);
+    EXPECT_EQ(gc3BundleFree(bundle), gc3Success);
+  };
+  std::vector<pid_t> children;
+  for (int rank = 0; rank < 2; ++rank)
+    children.push_back(start([&] { joinTwice(rank); }));
+  for (const pid_t child : children)
+    EXPECT_EQ(waitFor(child), 0);
+  ::close(ends[0]), ::close(ends[1]);
 }
 
 } // namespace

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests what the processes of a gc3-run job exchange, and how a process checks data of the others. Threads stand for
 // processes.
+#include "JoinJob.h"
 #include "Reference.h"
 #include "RunProcesses.h"
+#include "job/Assembly.h"
 
 #include <gtest/gtest.h>
+
+#include <future>
 
 using namespace gc3;
 using namespace gc3::run;
@@ -90,6 +94,22 @@ TEST(RunJob, ALossOfAProcessEndsTheJob) {
   });
 }
 
+/// A process with a problem does not wait for the timeout of a minute, and its problem reaches the others.
+TEST(RunJob, AProblemIsKnownSoon) {
+  const auto port = static_cast<uint16_t>((*job::Listener::open(""))->endpoint().port);
+  const auto join = [&](uint32_t rank) {
+    return *joinJob({"gc3", rank, 2, rank, 2, "127.0.0.1", port, "a problem is known soon"});
+  };
+  std::future<Job> joining = std::async(std::launch::async, join, 0U);
+  Job failing = join(1), late = joining.get();
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(failing.agree("step 3 waits for rank 0"), "rank 1: step 3 waits for rank 0");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+  const std::string loss = "rank 1, which has failed: step 3 waits for rank 0";
+  EXPECT_EQ(late.awaitLoss()(std::chrono::minutes(1)), loss);
+  EXPECT_EQ(late.agree(""), "rank 0: " + loss);
+}
+
 TEST(RunJob, OtherBytesAreNoShare) {
   const std::vector<uint8_t> bytes = writeShare({"a", "bc", 3, 4, "def"});
   for (size_t size = 0; size < bytes.size(); ++size)
@@ -103,7 +123,7 @@ TEST(RunJob, OtherBytesAreNoShare) {
     EXPECT_FALSE(readShare(huge));
   }
   EXPECT_EQ(readShare(writeShare({"", std::string(1 << 20, 'x'), 0, 0, ""}))->complaint.size(), size_t{64} << 10);
-  const auto gather = [&](const Job::Bytes &own) -> core::Result<std::vector<Job::Bytes>> {
+  const auto gather = [&](const Job::Bytes &own, const std::string &) -> core::Result<std::vector<Job::Bytes>> {
     return std::vector{own, longer};
   };
   EXPECT_EQ(Job(0, 2, gather).agree(""), "rank 0: rank 1 has another version of gc3-run");

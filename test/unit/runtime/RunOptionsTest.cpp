@@ -110,16 +110,16 @@ TEST(Run, WritesATrace) {
   EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), {1, 2, 3, 4}}), "");
 }
 
-using Parsed = std::pair<Action, std::string>; ///< with the text on stderr
+using Parsed = std::pair<Action, std::string>; ///< with the error
 
 Parsed parse(std::vector<std::string> words, Options &options) {
   words.insert(words.begin(), "gc3-run");
   std::vector<char *> argv;
   for (std::string &word : words)
     argv.push_back(word.data());
-  ::testing::internal::CaptureStderr();
-  const Action action = parseOptions(static_cast<int>(argv.size()), argv.data(), options);
-  return {action, ::testing::internal::GetCapturedStderr()};
+  std::string error;
+  const Action action = parseOptions(static_cast<int>(argv.size()), argv.data(), options, error);
+  return {action, error};
 }
 
 TEST(Run, CommandLine) {
@@ -175,8 +175,8 @@ TEST(Run, Backends) {
   for (Backend backend : {Backend::Cuda, Backend::Nccl}) {
     Options options;
     const std::string name = backendName(backend);
-    const std::string problem = "gc3-run: --backend " + name +
-                                " needs an NVIDIA GPU, and this gc3-run was built without CUDA; use --backend host\n";
+    const std::string problem =
+        "--backend " + name + " needs an NVIDIA GPU, and this gc3-run was built without CUDA; use --backend host";
     EXPECT_EQ(parse({"b", "--backend", name}, options),
               gc3::cuda::linkedCuda() ? Parsed(Action::Run, "") : Parsed(Action::UsageError, problem));
     EXPECT_EQ(options.backend, backend);
@@ -186,11 +186,11 @@ TEST(Run, Backends) {
 TEST(Run, OptionsOfOtherBackends) {
   Options host, baseline;
   EXPECT_EQ(parse({"b", "--ranks-per-gpu", "2"}, host),
-            Parsed(Action::UsageError, "gc3-run: option '--ranks-per-gpu' has no effect with --backend host; it needs "
-                                       "--backend cuda\n"));
+            Parsed(Action::UsageError, "option '--ranks-per-gpu' has no effect with --backend host; it needs "
+                                       "--backend cuda"));
   EXPECT_EQ(parse({"b", "--baseline", "nccl", "--processes", "2"}, baseline),
-            Parsed(Action::UsageError, "gc3-run: option '--baseline' has no effect with --backend host; it needs "
-                                       "--backend nccl\n"));
+            Parsed(Action::UsageError, "option '--baseline' has no effect with --backend host; it needs "
+                                       "--backend nccl"));
   for (const std::vector<std::string> &option : std::vector<std::vector<std::string>>{{"--workers", "2"},
                                                                                       {"--tile-elements", "5"},
                                                                                       {"--order", "adversarial"},
@@ -199,9 +199,8 @@ TEST(Run, OptionsOfOtherBackends) {
     Options onGpu;
     const std::string needed = option[0] == "--processes" ? "host or nccl" : "host";
     EXPECT_EQ(parse({"b", option[0], option[1], "--backend", "cuda"}, onGpu),
-              Parsed(Action::UsageError, "gc3-run: option '" + option[0] +
-                                             "' has no effect with --backend cuda; it needs --backend " + needed +
-                                             "\n"));
+              Parsed(Action::UsageError,
+                     "option '" + option[0] + "' has no effect with --backend cuda; it needs --backend " + needed));
   }
 }
 

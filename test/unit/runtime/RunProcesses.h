@@ -18,7 +18,8 @@ inline void runProcesses(uint32_t count, int lostAfter, const std::function<void
   for (uint32_t number = 0; number < count; ++number)
     processes.emplace_back([&, number] {
       const auto gather =
-          [&, left = lostAfter](const run::Job::Bytes &own) mutable -> core::Result<std::vector<run::Job::Bytes>> {
+          [&, left = lostAfter](const run::Job::Bytes &own,
+                                const std::string &) mutable -> core::Result<std::vector<run::Job::Bytes>> {
         if (left-- == 0)
           return core::Outcome{gc3SystemError, "rank 7, whose process 4711 has ended"};
         all[number] = own;
