@@ -354,8 +354,10 @@ GC3_API gc3Result_t gc3HostCommInitRank(gc3Comm_t *comm, int nranks, gc3UniqueId
 /**
  * Like gc3HostCommInitRank, with one rank for each process that a launcher has started: torchrun, mpirun of Open MPI or
  * MPICH, srun, or gc3-run --processes. Reads the launcher's environment variables. All processes call this function the
- * same number of times. gc3InvalidUsage: no launcher has started the process, or variables are missing or contradict
- * each other; the text names them.
+ * same number of times. Rank 0 takes one of 16 ports for each communicator until its ranks have joined, so at most 16
+ * communicators can join in one group. gc3InvalidUsage: no launcher has started the process, or variables are missing
+ * or contradict each other; the text names them. gc3SystemError: as for gc3HostCommInitRank, or the 16 ports are in
+ * use; the text names them.
  */
 GC3_API gc3Result_t gc3HostCommInitEnv(gc3Comm_t *comm, gc3Bundle_t bundle, const gc3HostConfig_t *config);
 
