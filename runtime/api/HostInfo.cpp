@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/HostInfo.h"
 
+#include "trace/RankFiles.h"
+
 namespace gc3::api {
 
 HostInfo HostInfo::of(const HostBackendOptions &options, const bundle::BundleFile &file) {
@@ -15,6 +17,7 @@ HostInfo HostInfo::of(const HostBackendOptions &options, const bundle::BundleFil
   info.slotBytes = call.layout.slotBytes;
   info.tileElements = call.layout.tileElements;
   info.seed = call.seed;
+  info.joined = trace::wallClock();
   return info;
 }
 

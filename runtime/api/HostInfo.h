@@ -19,6 +19,7 @@ struct HostInfo {
   uint64_t learned = 0; ///< digest of what earlier jobs have learned. It may differ
   uint32_t slots = 0, adversarial = 0;
   uint64_t slotBytes = 0, tileElements = 0, seed = 0;
+  uint64_t joined = 0; ///< when the rank joined, by its machine's wall clock. It may differ
 
   static HostInfo of(const HostBackendOptions &options, const bundle::BundleFile &file);
 };

@@ -5,7 +5,6 @@
 #include "api/Init.h"
 #include "core/LearnedTimes.h"
 #include "core/Proofs.h"
-#include "trace/RankFiles.h"
 
 #include <algorithm>
 #include <map>
@@ -133,18 +132,15 @@ Outcome getUniqueId(gc3UniqueId_t *id) {
 }
 
 /// Prepares the options of a rank that joins others.
-Result<HostJoin> prepareJoin(gc3Comm_t *comm, uint32_t rank, int nranks, gc3Bundle_t bundle,
-                             const gc3HostConfig_t *config) {
+Result<HostJoin> prepareJoin(gc3Comm_t *comm, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config) {
   if (Outcome outcome = checkGroup(comm, nranks, bundle); !outcome.ok())
     return outcome;
   *comm = nullptr;
   Result<HostBackendOptions> options = readOptions(nranks, *bundle->file, config, core::settings());
   if (!options.ok())
     return options.outcome();
-  const std::string traceName = chosenOr(config ? config->trace : nullptr, Setting::Trace, core::settings());
-  if (!traceName.empty())
-    options->call.trace = trace::fileOfGpu(traceName, 0, {rank, static_cast<uint32_t>(nranks), trace::wallClock()});
-  return HostJoin{comm, bundle->file, std::move(*options), {}, {}, {}};
+  std::string trace = chosenOr(config ? config->trace : nullptr, Setting::Trace, core::settings());
+  return HostJoin{comm, bundle->file, std::move(*options), std::move(trace), {}, {}, {}};
 }
 
 Result<job::Member> memberOf(uint32_t rank, int nranks) {
@@ -168,7 +164,7 @@ Outcome initRank(gc3Comm_t *comm, int nranks, const gc3UniqueId_t &id, int rank,
   if (!endpoint.ok())
     return endpoint.outcome();
   const auto number = static_cast<uint32_t>(rank);
-  Result<HostJoin> wanted = prepareJoin(comm, number, nranks, bundle, config);
+  Result<HostJoin> wanted = prepareJoin(comm, nranks, bundle, config);
   if (!wanted.ok())
     return wanted.outcome();
   const Result<job::Member> self = memberOf(number, nranks);
@@ -226,7 +222,7 @@ Outcome initEnv(gc3Comm_t *comm, gc3Bundle_t bundle, const gc3HostConfig_t *conf
     return {gc3InvalidUsage, "no launcher has started this process: torchrun, mpirun and srun set the number of ranks; "
                              "else set GC3_RANK, GC3_RANKS and GC3_ROOT=HOST:PORT"};
   job::Launch own = **launch;
-  Result<HostJoin> wanted = prepareJoin(comm, own.rank, static_cast<int>(own.ranks), bundle, config);
+  Result<HostJoin> wanted = prepareJoin(comm, static_cast<int>(own.ranks), bundle, config);
   if (!wanted.ok())
     return wanted.outcome();
   const auto place = std::make_shared<Place>();

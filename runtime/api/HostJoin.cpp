@@ -8,6 +8,7 @@
 #include "core/Log.h"
 #include "host/RemoteMemory.h"
 #include "host/Transport.h"
+#include "trace/RankFiles.h"
 #include "ucx/Wire.h"
 
 #include <algorithm>
@@ -31,17 +32,24 @@ struct FilePlace {
 };
 
 /// Compares what ranks must have in common. The ranks begin without learned times if they have read different ones.
-Outcome compare(Assembly &assembly, HostBackendOptions &options, const bundle::BundleFile &file,
-                const job::Wait &wait) {
+/// Returns the data of rank 0.
+Result<HostInfo> compare(Assembly &assembly, HostBackendOptions &options, const bundle::BundleFile &file,
+                         const job::Wait &wait) {
   const Result<std::vector<HostInfo>> infos = assembly.gatherEach(HostInfo::of(options, file), wait);
   if (!infos.ok())
     return infos.outcome();
   if (const std::string difference = disagreement(*infos); !difference.empty())
-    return {gc3InvalidUsage, difference};
+    return Outcome{gc3InvalidUsage, difference};
   const auto isOther = [&](const HostInfo &info) { return info.learned != infos->front().learned; };
   if (std::any_of(infos->begin(), infos->end(), isOther))
     core::ignoreLearned(options.call.earlier);
-  return {};
+  return infos->front();
+}
+
+/// Opens the trace file of this process's ranks. Returns null if none is wanted, or if it cannot be written. `joined`
+/// is the moment at which rank 0 joined.
+trace::TraceFile *openTrace(const std::string &name, const Assembly &lowest, uint64_t joined) {
+  return name.empty() ? nullptr : trace::fileOfGpu(name, trace::noGpu, {lowest.rank(), lowest.ranks(), joined});
 }
 
 /// Returns the wiring of the ranks, unless the application has stated it.
@@ -268,8 +276,9 @@ Result<std::shared_ptr<HostBackend>> joinOthers(const HostJoin &wanted, std::uni
                                                 const job::Wait &wait) {
   Assembly &assembly = *own;
   HostBackendOptions options = wanted.options;
-  if (Outcome outcome = compare(assembly, options, *wanted.file, wait); !outcome.ok())
-    return outcome;
+  const Result<HostInfo> first = compare(assembly, options, *wanted.file, wait);
+  if (!first.ok())
+    return first.outcome();
   const std::span<const Identity> identities = assembly.identities();
   if (Outcome outcome = checkHosts(identities); !outcome.ok())
     return outcome;
@@ -283,8 +292,10 @@ Result<std::shared_ptr<HostBackend>> joinOthers(const HostJoin &wanted, std::uni
                                       [&](const Identity &identity) { return isInThisProcess(identity, self); });
   const Meeting::Made made =
       Meeting::of(wanted.communicator)
-          ->arrive(std::move(own), static_cast<size_t>(expected),
-                   [&](Processes::Assemblies ownRanks) { return make(wanted, options, *found, std::move(ownRanks)); });
+          ->arrive(std::move(own), static_cast<size_t>(expected), [&](Processes::Assemblies ownRanks) {
+            options.call.trace = openTrace(wanted.traceName, *ownRanks[0], first->joined);
+            return make(wanted, options, *found, std::move(ownRanks));
+          });
   if (!made.ok())
     return made.outcome();
   if (Outcome outcome = connectHosts(assembly, **made, wait); !outcome.ok())

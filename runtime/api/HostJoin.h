@@ -23,6 +23,7 @@ struct HostJoin {
   gc3Comm **handle = nullptr;
   std::shared_ptr<const bundle::BundleFile> file;
   HostBackendOptions options;
+  std::string traceName;    ///< name of the trace files (trace/RankFiles.h); empty: none
   std::string communicator; ///< identifies it in this process
   /// Finds the other ranks. Runs on the thread of the join.
   std::function<core::Result<std::unique_ptr<job::Assembly>>(const job::Wait &wait)> assemble;

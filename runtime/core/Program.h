@@ -6,6 +6,7 @@
 #include "bundle/BundleFile.h"
 
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -16,6 +17,11 @@ namespace gc3::core {
 struct RankRange {
   uint32_t first, end;
   uint32_t size() const { return end - first; }
+  std::vector<uint32_t> list() const {
+    std::vector<uint32_t> ranks(size());
+    std::iota(ranks.begin(), ranks.end(), first);
+    return ranks;
+  }
 };
 
 /// The connection for a source rank, a destination rank and a channel. Its two ends are thread blocks, numbered over

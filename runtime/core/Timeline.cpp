@@ -82,9 +82,9 @@ uint64_t Recording::lastEnd() const {
   return last;
 }
 
-Timeline::Timeline(trace::TraceFile &written, RankRange ofRanks, uint64_t mostKept)
-    : file(written), ranks(ofRanks), most(mostKept), processes(file.allocateProcesses(ranks.size())),
-      lanes(ranks.size()) {
+Timeline::Timeline(trace::TraceFile &written, std::vector<uint32_t> ofRanks, uint64_t mostKept)
+    : file(written), ranks(std::move(ofRanks)), most(mostKept), processes(file.allocateProcesses(spread())),
+      lanes(spread()) {
   file.add(*this);
 }
 
@@ -95,7 +95,9 @@ Timeline::~Timeline() {
 
 /// Returns the number of instructions that the timeline's ranks run in a call, or UINT64_MAX if the number is larger.
 uint64_t Timeline::instructions(const Recorded &call) const {
-  const uint64_t steps = call.program->firstStep(ranks.end) - call.program->firstStep(ranks.first);
+  uint64_t steps = 0;
+  for (const uint32_t rank : ranks)
+    steps += call.program->rank(rank).instructions.size();
   return steps != 0 && call.tiles > UINT64_MAX / steps ? UINT64_MAX : steps * call.tiles;
 }
 
@@ -132,9 +134,9 @@ void Timeline::countDropped(uint32_t rank) noexcept {
 }
 
 void Timeline::nameRows(Events &events) const {
-  for (uint32_t rank = ranks.first; rank < ranks.end; ++rank) {
+  for (const uint32_t rank : ranks) {
     size_t blocks = 0;
-    for (const auto &recording : lanes[rank - ranks.first].recordings)
+    for (const auto &recording : lanes[rank - ranks.front()].recordings)
       blocks = std::max(blocks, recording->call.program->rank(rank).threadBlocks.size());
     const uint32_t process = processOf(rank);
     const std::string group = processes.group == 0 ? "" : " of group " + std::to_string(processes.group);

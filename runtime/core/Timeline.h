@@ -70,8 +70,8 @@ public:
   /// file.
   static constexpr uint64_t mostInstructions = 1 << 20;
 
-  /// Records the calls of `ranks`, at most `most` instructions.
-  Timeline(trace::TraceFile &file, RankRange ranks, uint64_t most = mostInstructions);
+  /// Records the calls of `ranks`, at most `most` instructions. `ranks` is ascending and not empty.
+  Timeline(trace::TraceFile &file, std::vector<uint32_t> ranks, uint64_t most = mostInstructions);
   /// Writes the file. The programs of all recordings must still exist.
   ~Timeline() override;
 
@@ -92,8 +92,9 @@ private:
     uint64_t droppedCalls = 0;
   };
   uint64_t instructions(const Recorded &call) const;
-  Lane &lane(uint32_t rank) { return lanes[rank - ranks.first]; }
-  uint32_t processOf(uint32_t rank) const { return processes.first + rank - ranks.first; }
+  uint32_t spread() const { return ranks.back() - ranks.front() + 1; }
+  Lane &lane(uint32_t rank) { return lanes[rank - ranks.front()]; }
+  uint32_t processOf(uint32_t rank) const { return processes.first + rank - ranks.front(); }
   void discard(Lane &lane, uint64_t number);
   void nameRows(trace::Events &events) const;
   uint64_t writeRecording(trace::Events &events, const Recording &recording) const;
@@ -101,11 +102,11 @@ private:
   void writeDropped(trace::Events &events, uint64_t missingInstructions);
 
   trace::TraceFile &file;
-  const RankRange ranks;
+  const std::vector<uint32_t> ranks;
   const uint64_t most;
   const trace::TraceFile::Processes processes;
   std::mutex mutex;        ///< guards the following members
-  std::vector<Lane> lanes; ///< one for each of `ranks`
+  std::vector<Lane> lanes; ///< from that of the first of `ranks` to that of the last; those of other ranks are empty
 };
 
 } // namespace gc3::core

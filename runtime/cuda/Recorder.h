@@ -26,7 +26,7 @@ public:
   static constexpr uint64_t capturedShare = 16;
 
   Recorder(const Cuda &cuda, trace::TraceFile &file, core::RankRange ranks, uint64_t mostKept = mostRecords)
-      : cuda(cuda), ranks(ranks), most(mostKept), timeline(file, ranks) {}
+      : cuda(cuda), ranks(ranks), most(mostKept), timeline(file, ranks.list()) {}
   /// Adds captured calls to the timeline. No replay may be running then.
   ~Recorder();
   Recorder(const Recorder &) = delete;

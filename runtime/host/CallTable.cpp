@@ -29,7 +29,7 @@ CallTable::CallTable(const bundle::BundleFile &bundleFile, const Site &ranks, co
       selection(file, ranks.ranks(), chosen.allowUnproven, chosen.choice), random(chosen.seed) {
   selection.setWiring(options.wiring);
   if (options.trace)
-    timeline.emplace(*options.trace, RankRange{0, site.ranks()});
+    timeline.emplace(*options.trace, std::vector(site.ownRanks().begin(), site.ownRanks().end()));
 }
 
 uint32_t CallTable::helpers(const PreparedCall &call) const {

@@ -292,10 +292,9 @@ typedef struct {
                            after the first 50 calls of a size; negative: choices are frozen. Default:
                            GC3_TUNE_BUDGET, else 2 */
   const char *tuneFile; /**< path of the file of the times that online selection learns; "%b" in it is replaced by the
-                           bundle's digest. Communicators begin with them.
-                           When the last rank is destroyed, they add their own, unless choices are frozen or a rank was
-                           aborted. A file that can't be used changes nothing but the log. Default: GC3_TUNE_FILE, else
-                           none */
+                           bundle's digest. Communicators begin with them. When the last rank is destroyed, they add
+                           their own, unless choices are frozen or a rank was aborted. A file that can't be used changes
+                           nothing but the log. Default: GC3_TUNE_FILE, else none */
   gc3TunerTimes_t tunerTimes; /**< gets the times of calls, and tunerData; only with a tuner. Default: none */
   const char *name;           /**< name of the communicator, for the list of programs and the log; default: none */
   uint64_t nodes; /**< number of nodes on which the ranks are, each with equally many consecutive ranks. Programs whose
@@ -355,8 +354,10 @@ GC3_API gc3Result_t gc3HostCommInitRank(gc3Comm_t *comm, int nranks, gc3UniqueId
  * Like gc3HostCommInitRank, with one rank for each process that a launcher has started: torchrun, mpirun of Open MPI or
  * MPICH, srun, or gc3-run --processes. Reads the launcher's environment variables. All processes create their
  * communicators in the same order: those with equally many earlier communicators of this function join each other. A
- * failed call does not count, so a process can call again. gc3InvalidUsage: no launcher has started the process, or
- * variables are missing or contradict each other; the text names them.
+ * failed call does not count, so a process can call again. Rank 0 takes one of 16 ports for each communicator until its
+ * ranks have joined, so at most 16 communicators can join in one group. gc3InvalidUsage: no launcher has started the
+ * process, or variables are missing or contradict each other; the text names them. gc3SystemError: as for
+ * gc3HostCommInitRank, or the 16 ports are in use; the text names them.
  */
 GC3_API gc3Result_t gc3HostCommInitEnv(gc3Comm_t *comm, gc3Bundle_t bundle, const gc3HostConfig_t *config);
 
@@ -502,7 +503,7 @@ GC3_API gc3Result_t gc3CommUserRank(gc3Comm_t comm, int *rank);
 typedef struct {
   size_t size;
   uint64_t calls;      /**< calls whose program was chosen. A call of all ranks counts once. A choice can be for several
-                calls,      which count at once */
+                          calls, which count at once */
   uint64_t explored;   /**< calls that tried another choice than the best known one */
   uint64_t changes;    /**< number of times that the best known program of a size changed */
   double microseconds; /**< time of these calls; calls that were not timed count with their expected time */

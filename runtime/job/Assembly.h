@@ -3,8 +3,8 @@
 // of them is lost (docs/processes.md). All ranks have a connection to rank 0. A thread of each rank serves it, and
 // sleeps while nothing happens.
 //
-//   rank 0:  listener = Listener::open(interfaces);        // the other ranks get its uniqueId() through another
-//   channel
+// The other ranks get the listener's uniqueId() through another channel:
+//   rank 0:  listener = Listener::open(interfaces);
 //            assembly = Assembly::lead(listener, member, wait);
 //   others:  assembly = Assembly::join(*readUniqueId(id), member, wait);
 // or, if a launcher has started the ranks (job/Launcher.h), on each rank:

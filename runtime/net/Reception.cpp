@@ -17,6 +17,11 @@ namespace {
 /// Limit on connections that have proved nothing, in addition to one for each rank.
 constexpr size_t mostStrangers = 64;
 
+/// Returns a text such as "a port" or "a port from 29501 to 29516".
+std::string describePorts(uint16_t first, uint16_t count) {
+  return first == 0 ? "a port" : "a port from " + std::to_string(first) + " to " + std::to_string(first + count - 1);
+}
+
 } // namespace
 
 asio::error_code Reception::bindTo(const asio::ip::address &address, uint16_t port) {
@@ -47,7 +52,7 @@ Outcome Reception::open(uint16_t firstPort, uint16_t count, const std::string &h
       error = bindTo(asio::ip::address_v4::any(), port);
   }
   if (!acceptor.is_open())
-    return {gc3SystemError, "rank 0 can't open a port: " + error.message()};
+    return {gc3SystemError, "rank 0 can't open " + describePorts(firstPort, count) + ": " + error.message()};
   (void)fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
   return {};
 }

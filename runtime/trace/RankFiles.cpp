@@ -3,6 +3,7 @@
 
 #include "core/Settings.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 
@@ -25,9 +26,29 @@ std::string withRank(const std::string &pattern, uint32_t rank) {
 /// The largest tolerated difference between the wall clocks of machines, in nanoseconds.
 constexpr uint64_t slack = 1'000'000'000;
 
+/// The values of wallClock() and now() at one moment.
+struct Moment {
+  uint64_t wall = 0, here = 0;
+};
+
+/// Reads both clocks several times, because the system can stop the thread between the two. Returns the values that
+/// were read in the shortest time.
+Moment readClocks() {
+  constexpr int attempts = 10;
+  Moment best;
+  uint64_t shortest = UINT64_MAX;
+  for (int i = 0; i < attempts; ++i) {
+    const uint64_t here = now(), wall = wallClock(), took = now() - here;
+    if (took < shortest)
+      best = {wall, here};
+    shortest = std::min(shortest, took);
+  }
+  return best;
+}
+
 /// Returns the moment at which rank 0 joined, minus `slack`, as a value of now() in this process.
 uint64_t originOf(const JoinedRank &rank) {
-  const uint64_t wall = wallClock(), here = now();
+  const auto [wall, here] = readClocks();
   const uint64_t since = wall + slack > rank.joined ? wall + slack - rank.joined : 0;
   return here > since ? here - since : 0;
 }

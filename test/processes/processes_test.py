@@ -4,6 +4,7 @@
 mpirun if it is installed, and this script, which sets the variables of torchrun, Slurm and others. Ends, stops and
 delays processes, and checks that all others end with an error that names the process."""
 import argparse
+import json
 import os
 import pathlib
 import select
@@ -169,6 +170,39 @@ class Processes(unittest.TestCase):
         self.assertEqual(errors[0], "gc3-run: ring.gc3b: process 1 (ranks 4 to 7): can't open 'ring.gc3b': No such file or "
                                     "directory\n")
         self.assertEqual(errors[1], "")
+
+    def merge_traces(self, name, ranks, processes):
+        """Returns the events of the files of all processes, as docs/tuning.md merges them."""
+        events, per_process = [], ranks // processes
+        for first in range(0, ranks, per_process):
+            with open(os.path.join(self.folder.name, f"{name}.{first}.json")) as file:
+                own = json.load(file)["traceEvents"]
+            self.assertEqual({event["pid"] for event in own}, set(range(first, first + per_process)))
+            events += own
+        return events
+
+    def test_traces_can_be_merged(self):
+        ranks, processes, clock_error_us = 8, 4, 1000
+        done = self.run_tool(self.ring, "--processes", str(processes), "--trace", os.path.join(self.folder.name, "t.json"),
+                             "--count", "1000", "-n", "2")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        events = self.merge_traces("t", ranks, processes)
+        names = [(event["pid"], event["args"]["name"]) for event in events if event["name"] == "process_name"]
+        self.assertEqual(sorted(names), [(rank, f"rank {rank}") for rank in range(ranks)])
+        calls = {}
+        for event in events:
+            if event["name"] == "ring_allreduce":
+                calls.setdefault(event["args"]["call"], {})[event["pid"]] = (event["ts"], event["ts"] + event["dur"])
+            if "send" in event.get("args", {}):
+                self.assertEqual(event["args"]["send"], (event["pid"] + 1) % ranks)
+        self.assertGreater(len(calls), 2)
+        for number, times in calls.items():
+            self.assertEqual(sorted(times), list(range(ranks)), number)
+            self.assertLess(max(begin for begin, _ in times.values()),
+                            min(end for _, end in times.values()) + clock_error_us, number)
+        tails, heads = ([event["id"] for event in events if event["ph"] == phase] for phase in "sf")
+        self.assertEqual(sorted(tails), sorted(heads))
+        self.assertEqual(len(set(tails)), len(tails))
 
     def test_a_process_that_never_starts(self):
         launched = Launched(lambda rank, _, port: torchrun(rank, 3, port), 2, [self.ring, "--count", "9"],

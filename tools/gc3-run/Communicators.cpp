@@ -104,7 +104,7 @@ std::string Runner::chooseTrace(int ranks, uint64_t sizesBefore) {
 trace::TraceFile *Runner::traceFile() const {
   if (!nccl && job.processes() == 1)
     return trace::TraceFile::named(options.trace);
-  return trace::fileOfGpu(options.trace, nccl ? nccl->device() : 0,
+  return trace::fileOfGpu(options.trace, nccl ? nccl->device() : trace::noGpu,
                           {own.first, job.processes() * own.size(), trace::wallClock()});
 }
 

@@ -269,7 +269,8 @@ TEST(Launch, Rank0NeedsAFreePort) {
       taken.push_back(std::move(*opened));
   const core::Outcome outcome = Assembly::join(launch, memberOf(0, 1), shortLimits).outcome();
   EXPECT_EQ(outcome.code, gc3SystemError);
-  EXPECT_EQ(outcome.text, "rank 0 can't open a port: Address already in use");
+  EXPECT_EQ(outcome.text, "rank 0 can't open a port from " + std::to_string(launch.firstPort) + " to " +
+                              std::to_string(launch.firstPort + Launch::portCount - 1) + ": Address already in use");
 }
 
 } // namespace

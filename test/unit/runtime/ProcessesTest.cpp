@@ -2,14 +2,21 @@
 // Host communicators across real processes, over the C API. A test forks the ranks' processes before it starts any
 // thread. Each child ends with the number of its failures.
 #include "Programs.h"
+#include "TraceCheck.h"
+#include "TraceSupport.h"
 
 #include "gc3.h"
+#include "trace/TraceFile.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -52,26 +59,34 @@ struct Job {
   gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
 };
 
-/// Joins the ranks of one process in a group, and calls body(rank) on a thread for each.
-void runProcess(const Job &job, int process, const IdPipe &pipe, const std::function<void(Member &)> &body) {
+/// Joins the ranks of one process in a group. Returns the result of the group.
+gc3Result_t joinRanks(const Job &job, int process, const IdPipe &pipe, std::vector<gc3Comm_t> &comms) {
   const int own = job.ranksPerProcess, ranks = job.processes * own;
   const std::string bytes = buildBundle(job.programs);
   gc3Bundle_t bundle = nullptr;
-  ASSERT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success) << gc3GetLastError(nullptr);
+  EXPECT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success) << gc3GetLastError(nullptr);
   gc3UniqueId_t id;
   if (process == 0) {
-    ASSERT_EQ(gc3GetUniqueId(&id), gc3Success) << gc3GetLastError(nullptr);
+    EXPECT_EQ(gc3GetUniqueId(&id), gc3Success) << gc3GetLastError(nullptr);
     pipe.send(id, job.processes - 1);
   } else {
     id = pipe.receive();
   }
-  std::vector<gc3Comm_t> comms(static_cast<size_t>(own));
-  ASSERT_EQ(gc3GroupStart(), gc3Success);
+  comms.resize(static_cast<size_t>(own));
+  EXPECT_EQ(gc3GroupStart(), gc3Success);
   for (int i = 0; i < own; ++i)
-    ASSERT_EQ(gc3HostCommInitRank(&comms[static_cast<size_t>(i)], ranks, id, process * own + i, bundle, &job.config),
+    EXPECT_EQ(gc3HostCommInitRank(&comms[static_cast<size_t>(i)], ranks, id, process * own + i, bundle, &job.config),
               gc3Success);
-  ASSERT_EQ(gc3GroupEnd(), gc3Success) << gc3GetLastError(nullptr);
+  const gc3Result_t result = gc3GroupEnd();
   EXPECT_EQ(gc3BundleFree(bundle), gc3Success);
+  return result;
+}
+
+/// Joins the ranks of one process, and calls body(rank) on a thread for each.
+void runProcess(const Job &job, int process, const IdPipe &pipe, const std::function<void(Member &)> &body) {
+  const int own = job.ranksPerProcess, ranks = job.processes * own;
+  std::vector<gc3Comm_t> comms;
+  ASSERT_EQ(joinRanks(job, process, pipe, comms), gc3Success) << gc3GetLastError(nullptr);
   std::vector<Member> members;
   for (int i = 0; i < own; ++i)
     members.push_back({process * own + i, ranks, comms[static_cast<size_t>(i)]});
@@ -162,6 +177,56 @@ void expectSums(const Member &self, size_t count, int rounds) {
     ASSERT_EQ(sum(self, count, round), gc3Success) << gc3GetLastError(self.comm);
 }
 
+/// The trace files of a job. Each process has one, which its lowest rank names.
+class JobTrace {
+public:
+  ~JobTrace() {
+    for (int rank = 0; rank < mostRanks; ++rank)
+      std::filesystem::remove(file(rank));
+  }
+  std::string file(int rank) const { return gc3::trace::replaced(path.name, "%r", std::to_string(rank)); }
+  const char *pattern() const { return path.name.c_str(); }
+
+private:
+  static constexpr int mostRanks = 4;
+  const TracePath path{".%r"};
+};
+
+std::string contentOf(const std::string &path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Returns the names of the processes in a trace, by process number.
+std::map<uint64_t, std::string> processesIn(const Trace &trace) {
+  std::map<uint64_t, std::string> names;
+  for (const TraceEvent &event : trace.find("M", "process_name"))
+    names[event.process] = event.arguments.at("name");
+  return names;
+}
+
+/// Lets time pass, by much more than a call takes.
+void beLate() {
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(200))
+    std::this_thread::yield();
+}
+
+/// Expects that there is a moment in each call at which all ranks are in the call.
+void expectCommonMoments(const Trace &trace, const std::string &program, size_t calls) {
+  constexpr uint64_t clockError = 1'000'000; // nanoseconds
+  std::map<std::string, std::pair<uint64_t, uint64_t>> moments;
+  for (const TraceEvent &event : trace.find("X", program)) {
+    auto &[begin, end] = moments.try_emplace(event.arguments.at("call"), 0, UINT64_MAX).first->second;
+    begin = std::max(begin, event.begin), end = std::min(end, event.end);
+  }
+  EXPECT_EQ(moments.size(), calls);
+  for (const auto &[call, moment] : moments)
+    EXPECT_LT(moment.first, moment.second + clockError) << "call " << call;
+}
+
+} // namespace
+
 /// Rank 0 has failed more often than rank 1 before both join.
 TEST(Processes, AFailedJoinDoesNotCount) {
   const std::string root = "127.0.0.1:" + std::to_string(findFreePort());
@@ -198,8 +263,6 @@ TEST(Processes, AFailedJoinDoesNotCount) {
     EXPECT_EQ(waitFor(child), 0);
   ::close(ends[0]), ::close(ends[1]);
 }
-
-} // namespace
 
 TEST(Processes, ComputeSums) {
   for (const auto &[processes, own] : {std::pair{2, 1}, {4, 1}, {2, 2}, {1, 2}})
@@ -321,4 +384,49 @@ TEST(Processes, NameAnAbortedRank) {
         0u)
         << textOf(self);
   });
+}
+
+TEST(Processes, WriteTracesThatCanBeMerged) {
+  const JobTrace files;
+  const ProgramSpec spec = ringAllReduce(4, true);
+  Job job{{spec}, 2, 2};
+  job.config.trace = files.pattern();
+  const IdPipe pipe;
+  std::vector<pid_t> children;
+  for (int process = 0; process < 2; ++process)
+    children.push_back(start([&] {
+      if (process == 1)
+        beLate();
+      runProcess(job, process, pipe, [](Member &self) { expectSums(self, 100, 3); });
+    }));
+  for (const pid_t child : children)
+    EXPECT_EQ(waitFor(child), 0);
+  Trace merged(files.file(0));
+  const Trace second(files.file(2));
+  EXPECT_EQ(processesIn(merged), (std::map<uint64_t, std::string>{{0, "rank 0"}, {1, "rank 1"}}));
+  EXPECT_EQ(processesIn(second), (std::map<uint64_t, std::string>{{2, "rank 2"}, {3, "rank 3"}}));
+  merged.events.insert(merged.events.end(), second.events.begin(), second.events.end());
+  EXPECT_EQ(checkTrace(merged, {LoadedSpec(spec).program.get(), {1, 2, 3}, 0, true, false}), "");
+  expectCommonMoments(merged, spec.name, 3);
+}
+
+TEST(Processes, EmptyNoTraceBeforeTheirConfigsAgree) {
+  const JobTrace files;
+  const IdPipe pipe;
+  std::vector<pid_t> children;
+  for (int process = 0; process < 2; ++process) {
+    std::ofstream(files.file(process)) << "an earlier trace";
+    children.push_back(start([&] {
+      Job job{{ringAllReduce(2, true)}, 2, 1};
+      job.config.trace = files.pattern();
+      job.config.tileElements = static_cast<uint64_t>(process);
+      std::vector<gc3Comm_t> comms;
+      EXPECT_EQ(joinRanks(job, process, pipe, comms), gc3InvalidUsage);
+      EXPECT_STREQ(gc3GetLastError(nullptr), "rank 1 has other FIFO slots than rank 0");
+    }));
+  }
+  for (const pid_t child : children)
+    EXPECT_EQ(waitFor(child), 0);
+  for (int process = 0; process < 2; ++process)
+    EXPECT_EQ(contentOf(files.file(process)), "an earlier trace");
 }

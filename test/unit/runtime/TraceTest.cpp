@@ -237,7 +237,7 @@ TEST(Trace, HasBoundedMemory) {
 TEST(Trace, CallsAreRecordedCompletely) {
   const LoadedSpec spec(ringAllReduce(3, true));
   TracePath path;
-  core::Timeline timeline(*trace::TraceFile::named(path.name), {0, 3}, 40);
+  core::Timeline timeline(*trace::TraceFile::named(path.name), {0, 1, 2}, 40);
   testing::internal::CaptureStderr();
   for (uint32_t rank = 0; rank < 3; ++rank) {
     EXPECT_NE(timeline.begin(rank, {1, spec.program.get(), 1, 1}), nullptr);
@@ -248,6 +248,25 @@ TEST(Trace, CallsAreRecordedCompletely) {
   timeline.write();
   EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks 2 calls"), std::string::npos);
   EXPECT_EQ(Trace(path.name).find("X", spec.program->info().name()->str()).size(), 3u);
+}
+
+TEST(Trace, NamesOnlyTheRanksOfItsProcess) {
+  const LoadedSpec spec(ringAllReduce(4, true));
+  TracePath path;
+  {
+    core::Timeline timeline(*trace::TraceFile::named(path.name, {1, 4, 0}), {1, 3});
+    for (const uint32_t rank : {1, 3})
+      timeline.begin(rank, {1, spec.program.get(), 1, 1})->setEnd(trace::now());
+  }
+  const Trace trace(path.name);
+  std::map<uint64_t, std::string> names;
+  for (const TraceEvent &event : trace.find("M", "process_name"))
+    names[event.process] = event.arguments.at("name");
+  EXPECT_EQ(names, (std::map<uint64_t, std::string>{{1, "rank 1"}, {3, "rank 3"}}));
+  std::vector<uint64_t> ofCalls;
+  for (const TraceEvent &event : trace.find("X", spec.program->info().name()->str()))
+    ofCalls.push_back(event.process);
+  EXPECT_EQ(ofCalls, (std::vector<uint64_t>{1, 3}));
 }
 
 TEST(Trace, OfACallThatFails) {
