@@ -326,7 +326,7 @@ TEST_F(RunNccl, UnprovenProgramsNeedTheOption) {
 }
 
 TEST(RunLossWatch, EndsAProcessThatWaits) {
-  const auto neverGathers = [](const Job::Bytes &) -> core::Result<std::vector<Job::Bytes>> {
+  const auto neverGathers = [](const Job::Bytes &, const std::string &) -> core::Result<std::vector<Job::Bytes>> {
     return core::Outcome{gc3Timeout, ""};
   };
   const auto loseRank2 = [](std::chrono::milliseconds) {
