@@ -155,7 +155,7 @@ Joined Assembly::join(const Launch &launch, const Member &other, const Wait &wai
     if (!targets.ok())
       return targets.outcome();
     const net::Key key(net::tokenOf(launch.key), member.secret);
-    return Parts::dial({std::move(*targets), key, member.rank, member.ranks}, member, wait);
+    return Parts::dial({*targets, key, member.rank, member.ranks}, member, wait);
   });
 }
 

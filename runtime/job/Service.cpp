@@ -217,7 +217,7 @@ bool Service::handleOfRank(uint32_t other, Message &message) {
 
 bool Service::handleOfRank0(Message &message) {
   if (std::optional<Loss> loss = lossOf(message)) {
-    lose(std::move(*loss));
+    lose(*loss);
     return true;
   }
   if (message.kind == Message::Kind::Answer) {
@@ -277,7 +277,7 @@ std::string Service::describeRank(uint32_t of) const {
 }
 
 /// Does nothing if the rank has a loss.
-void Service::lose(Loss loss) {
+void Service::lose(const Loss &loss) {
   if (isFinishing || !losses.add(loss))
     return;
   inbox.notify();

@@ -64,7 +64,7 @@ private:
   bool noteIdentities(const Gathered &gathered);
   void watch(uint32_t other);
   void handleEnd(uint32_t other, Channel::End end, const std::string &text);
-  void lose(Loss loss);
+  void lose(const Loss &loss);
   void spread(const Loss &loss);
   void sendToAll(const Message &message);
   std::string describeMissing(uint64_t round) const;

@@ -85,7 +85,7 @@ struct Dial::Attempt {
   std::string error = "no answer";
 };
 
-Dial::Dial(std::vector<Tcp::endpoint> targets, const Key &key, uint32_t rank, uint32_t ranks, std::string advice)
+Dial::Dial(const std::vector<Tcp::endpoint> &targets, const Key &key, uint32_t rank, uint32_t ranks, std::string advice)
     : key(key), rank(rank), ranks(ranks), advice(std::move(advice)) {
   for (const Tcp::endpoint &target : targets)
     attempts.push_back(std::make_unique<Attempt>(context, attempts.size(), target));

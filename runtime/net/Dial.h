@@ -21,7 +21,8 @@ inline constexpr const char *targetAdvice = "; NCCL_SOCKET_IFNAME can name the n
 class Dial {
 public:
   /// `advice` ends the error if the network has no way to any target.
-  Dial(std::vector<Tcp::endpoint> targets, const Key &key, uint32_t rank, uint32_t ranks, std::string advice = {});
+  Dial(const std::vector<Tcp::endpoint> &targets, const Key &key, uint32_t rank, uint32_t ranks,
+       std::string advice = {});
   ~Dial();
 
   /// Returns gc3Timeout at the deadline. The text then completes "rank N did not reach rank 0 in time", with the errors

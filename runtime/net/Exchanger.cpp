@@ -53,7 +53,7 @@ core::Result<Endpoint> Exchanger::listen(std::string_view interfaces) {
     endpoint = describeThisMachine(identity.host, interfaces);
     fillRandomly(std::as_writable_bytes(std::span(endpoint.token)));
     parts->token = endpoint.token;
-    const Outcome opened = parts->door->reception.open(0, 1);
+    Outcome opened = parts->door->reception.open(0, 1);
     if (opened.ok())
       endpoint.port = parts->door->reception.port();
     return opened;

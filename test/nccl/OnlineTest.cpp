@@ -76,6 +76,16 @@ protected:
     return byNccl;
   }
 
+  /// Makes calls until NCCL runs nearly all of them, or nearly none. Returns false if that takes too many calls: times
+  /// of calls count late on a busy machine.
+  bool settles(const Comms &comms, size_t count, bool onNccl) {
+    constexpr int attempts = 30, calls = 100;
+    for (int attempt = 0; attempt < attempts; ++attempt)
+      if (const size_t byNccl = callAll(comms, count, calls); onNccl ? byNccl >= 19 : byNccl <= 1)
+        return true;
+    return false;
+  }
+
   std::vector<float *> inputs, outputs;
   double ofProgram = 10, ofNccl = 10; ///< microseconds, guarded by the monitor
 };
@@ -84,16 +94,16 @@ TEST_F(OnlineFront, NcclReplacesASlowProgram) {
   setTimes(50, 10);
   const Comms comms = makeJoined();
   EXPECT_LE(callAll(comms, small, 20), 1U) << "before any time is known, the program runs";
-  EXPECT_GE(callAll(comms, small, 200), 19U);
+  EXPECT_TRUE(settles(comms, small, true));
   setTimes(50, 200); // NCCL's links degrade
-  EXPECT_LE(callAll(comms, small, 300), 1U);
+  EXPECT_TRUE(settles(comms, small, false));
 }
 
 TEST_F(OnlineFront, AProgramReplacesASlowNccl) {
   setTimes(10, 50);
   const Comms comms = makeJoined();
   EXPECT_EQ(callAll(comms, large, 20), 20U);
-  EXPECT_LE(callAll(comms, large, 300), 1U);
+  EXPECT_TRUE(settles(comms, large, false));
 }
 
 /// Ranks on threads of their own make the same choices, or their calls would not match.
@@ -121,7 +131,7 @@ TEST_F(OnlineFront, RanksOnThreads) {
 TEST_F(OnlineFront, NcclGetsOneGroup) {
   setTimes(50, 10);
   const Comms comms = makeJoined();
-  EXPECT_GE(callAll(comms, large, 200), 19U);
+  EXPECT_TRUE(settles(comms, large, true));
   ncclGroupStart();
   for (int call = 0; call < 4; ++call)
     for (size_t rank = 0; rank < 2; ++rank)
