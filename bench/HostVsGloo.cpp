@@ -18,7 +18,6 @@ using namespace bench;
 
 namespace {
 
-constexpr double sampleSeconds = 0.1;
 constexpr int warmUps = 3;
 
 class GlooRank {
@@ -84,11 +83,6 @@ bool hasGloo(Collective collective, bool inPlace) {
   case Collective::Broadcast: return inPlace;
   }
   return false;
-}
-
-/// Returns how many calls make a sample; the same number in all processes.
-int callsPerSample(double seconds) {
-  return std::clamp(static_cast<int>(sampleSeconds / std::max(seconds, 1e-7)), 1, 1 << 20);
 }
 
 void measure(MpiRank &rank, GlooRank &gloo, const Point &point, int samples) {

@@ -8,13 +8,7 @@ using namespace bench;
 
 namespace {
 
-constexpr double sampleSeconds = 0.1;
 constexpr int warmUps = 3;
-
-/// Returns how many calls make a sample; the same number in all processes.
-int callsPerSample(double seconds) {
-  return std::clamp(static_cast<int>(sampleSeconds / std::max(seconds, 1e-7)), 1, 1 << 20);
-}
 
 void measure(MpiRank &rank, const Point &point, int samples) {
   rank.checkMpiCalls(point);

@@ -11,6 +11,12 @@
 
 namespace bench {
 
+/// Returns the number of calls that make a sample, of a function that takes `seconds` per call.
+inline int callsPerSample(double seconds) {
+  constexpr double sampleSeconds = 0.1;
+  return std::clamp(static_cast<int>(sampleSeconds / std::max(seconds, 1e-7)), 1, 1 << 20);
+}
+
 class MpiRank {
 public:
   /// All processes of MPI call this. The buffers have `bytes` each, and are of gc3HostMemAlloc if `isShared` is true.

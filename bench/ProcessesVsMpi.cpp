@@ -10,8 +10,6 @@ using namespace bench;
 
 namespace {
 
-constexpr double sampleSeconds = 0.1;
-
 class Bench {
 public:
   Bench(const char *bundlePath, size_t bytes) : own(bundlePath, true, bytes), commander(own) {
@@ -40,8 +38,7 @@ public:
                     {[&](int calls) { return commander.onAll(Command::TimeMpi, point, calls); }, 1, {}}};
     for (Kind &kind : kinds) {
       kind.sample(1);
-      const double took = kind.sample(10);
-      kind.calls = std::clamp(static_cast<int>(sampleSeconds / std::max(took, 1e-7)), 1, 1 << 20);
+      kind.calls = callsPerSample(kind.sample(10));
     }
     for (int s = 0; s < samples; ++s)
       for (Kind &kind : kinds)

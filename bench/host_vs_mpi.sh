@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Compares gc3's host executor with OpenMPI in one run, with 2 ranks on processors 0 and 1, and floats. Needs a release
-# build and `apt-get install libopenmpi-dev openmpi-bin`, and libgloo-dev for the comparison with Gloo. docs/performance.md explains the columns.
+# build and `apt-get install libopenmpi-dev openmpi-bin`. If libgloo-dev is installed, too, also compares it with Gloo.
+# docs/performance-host.md explains the columns.
 # Usage: bench/host_vs_mpi.sh [SMALLEST LARGEST [COLLECTIVE]], in bytes; SAMPLES=n samples per point. The processes'
 # buffers are of gc3HostMemAlloc; BUFFERS=ordinary: of malloc.
 set -euo pipefail

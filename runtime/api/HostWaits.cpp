@@ -3,7 +3,7 @@
 #include "api/HostBackend.h"
 
 #include "api/RemoteAnnouncement.h"
-#include "host/Crowding.h"
+#include "host/BusyMachine.h"
 
 #include <chrono>
 #include <thread>
@@ -56,7 +56,7 @@ bool HostBackend::pollForAll(uint64_t number, uint32_t &next, bool isCrowded) co
   for (unsigned polls = 0; polls < most; ++polls) {
     if (haveAllArrived(number, next))
       return true;
-    if (host::isMachineCrowded())
+    if (host::isMachineBusy())
       return false;
     if (polls > pollsBeforePause)
       host::pauseSpin();

@@ -4,7 +4,7 @@
 // one of its threads.
 #include "host/Executor.h"
 
-#include "host/Crowding.h"
+#include "host/BusyMachine.h"
 
 #include <algorithm>
 #include <optional>
@@ -16,7 +16,7 @@ using namespace core;
 namespace {
 
 /// Numbers of sweeps without progress after which a worker pauses between sweeps, sweeps the other workers' ranks, and
-/// yields its processor. It does not wait for these numbers if the machine is crowded. They are smaller if there are
+/// yields its processor. It does not wait for these numbers if the machine is busy. They are smaller if there are
 /// more threads than processors, because a spinning thread can then delay the thread that would make progress.
 struct IdleLimits {
   uint32_t pause, sweepOthers, yield;
@@ -83,7 +83,7 @@ private:
   }
 
   /// If other programs use the processors, the thread that would make progress may not run.
-  static bool isLate(uint32_t sweeps, uint32_t limit) { return sweeps >= limit || isMachineCrowded(); }
+  static bool isLate(uint32_t sweeps, uint32_t limit) { return sweeps >= limit || isMachineBusy(); }
 
   IdleLimits chooseLimits() const {
     if (call.site().transport())

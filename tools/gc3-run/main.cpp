@@ -3,13 +3,13 @@
 #include "JoinJob.h"
 #include "LocalProcesses.h"
 #include "Runner.h"
+#include "core/Settings.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <unistd.h>
 
 using namespace gc3;
 using namespace gc3::run;
@@ -87,18 +87,10 @@ static int runLaunched(const Options &options, const std::vector<std::string> &a
                   : fail("rank " + std::to_string(launch.rank) + ": " + job.outcome().text, 1);
 }
 
-/// Reads what a launcher has said about this process.
-static core::Result<std::optional<job::Launch>> readOwnLaunch() {
-  char **end = environ;
-  while (*end)
-    ++end;
-  return job::readLaunch({environ, end});
-}
-
 int main(int argc, char **argv) {
   setenv("UCX_LOG_FILE", "stderr", 0); // UCX writes to standard output by default. No other thread reads variables yet
   try {
-    const core::Result<std::optional<job::Launch>> launch = readOwnLaunch();
+    const core::Result<std::optional<job::Launch>> launch = job::readLaunch(core::environment());
     const bool isFirst = !launch.ok() || !*launch || (*launch)->rank == 0;
     Options options;
     std::string error;

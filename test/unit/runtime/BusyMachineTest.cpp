@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/Crowding.h"
+#include "host/BusyMachine.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ private:
   cpu_set_t before{};
 };
 
-TEST(Crowding, ALongYieldIsNoticed) {
+TEST(BusyMachine, ALongYieldIsNoticed) {
   const OneProcessor bound;
   std::atomic<bool> isOver = false;
   std::thread other([&] {

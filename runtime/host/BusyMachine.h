@@ -7,9 +7,9 @@ namespace gc3::host {
 
 /// Returns whether other programs use the processors: a yield of this process has recently taken long. Costs one load
 /// if none has ever.
-bool isMachineCrowded();
+bool isMachineBusy();
 
-/// Lets other threads run. Returns false without effect if the machine is crowded, so that the caller should sleep.
+/// Lets other threads run. Returns false without effect if the machine is busy, so that the caller should sleep.
 bool yieldProcessor();
 
 } // namespace gc3::host

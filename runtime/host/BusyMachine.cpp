@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/Crowding.h"
+#include "host/BusyMachine.h"
 
 #include <atomic>
 #include <chrono>
@@ -14,22 +14,22 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds longestYield{1}; ///< a longer one shows that other programs use the processor
 constexpr std::chrono::milliseconds memory{100};
 
-std::atomic<Clock::rep> crowdedUntil{0};
+std::atomic<Clock::rep> busyUntil{0};
 
 } // namespace
 
-bool isMachineCrowded() {
-  const Clock::rep until = crowdedUntil.load(std::memory_order_relaxed);
+bool isMachineBusy() {
+  const Clock::rep until = busyUntil.load(std::memory_order_relaxed);
   return until != 0 && Clock::now().time_since_epoch().count() < until;
 }
 
 bool yieldProcessor() {
-  if (isMachineCrowded())
+  if (isMachineBusy())
     return false;
   const auto begin = Clock::now();
   std::this_thread::yield();
   if (const auto end = Clock::now(); end - begin > longestYield)
-    crowdedUntil.store((end + memory).time_since_epoch().count(), std::memory_order_relaxed);
+    busyUntil.store((end + memory).time_since_epoch().count(), std::memory_order_relaxed);
   return true;
 }
 
