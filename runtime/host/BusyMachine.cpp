@@ -12,7 +12,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds longestYield{1}; ///< a longer one shows that other programs use the processor
-constexpr std::chrono::milliseconds memory{100};
+constexpr std::chrono::milliseconds busyTime{100};   ///< the machine counts as busy for so long after a long yield
 
 std::atomic<Clock::rep> busyUntil{0};
 
@@ -29,7 +29,7 @@ bool yieldProcessor() {
   const auto begin = Clock::now();
   std::this_thread::yield();
   if (const auto end = Clock::now(); end - begin > longestYield)
-    busyUntil.store((end + memory).time_since_epoch().count(), std::memory_order_relaxed);
+    busyUntil.store((end + busyTime).time_since_epoch().count(), std::memory_order_relaxed);
   return true;
 }
 
