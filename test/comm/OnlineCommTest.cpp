@@ -107,7 +107,7 @@ TEST_F(OnlineComm, AnAbortEndsAWait) {
 
 TEST_F(OnlineComm, TheTimeLimitEndsAWait) {
   cuda::Options options = online();
-  options.timeoutMs = 100;
+  options.timeoutMs = 1000; // more than a call takes under a sanitizer
   CommWorld world(fake, nccl, allReduces(), options);
   ASSERT_EQ(callAll(world, 16), "");
   const Trial wanted = world.trial(0, {.count = 5});
@@ -299,7 +299,7 @@ protected:
 
   static cuda::Options withTimeLimit() {
     cuda::Options options = online();
-    options.timeoutMs = 100;
+    options.timeoutMs = 1000; // more than a call takes under a sanitizer
     return options;
   }
   /// Makes 60 calls, in which the ranks try and load both programs. Then makes calls in which rank 1 chooses the other
