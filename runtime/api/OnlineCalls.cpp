@@ -86,7 +86,7 @@ void OnlineCalls::addTime(const Decision &decision, const TimedCall &timed) {
   Site &site = *decision.site;
   site.place = timed.isInPlace ? core::CallPlace::InPlace : core::CallPlace::Apart;
   site.traffic = timed.isShared ? core::Traffic::Shared : core::Traffic::Alone;
-  selection.add(decision.choice, timed.microseconds, site.kind());
+  selection.add(decision.choice, timed.microseconds, site.kind(), select::Timing::Cheap);
 }
 
 /// Returns the site of a request. Returns null if its arm is fixed, or if the call is an error.

@@ -159,7 +159,7 @@ private:
   void fallBackToNccl(const core::Outcome &reason);
   void load();
   void drain();
-  void endOnline();
+  std::shared_ptr<OnlineRank> endOnline();
   void close();
   void closeAborted();
   void checkErrors();

@@ -229,11 +229,16 @@ void Communicator::drain() {
 }
 
 /// Ends online selection. No call is running. The exchanges end without the mutex, because their thread can be inside
-/// a CUDA call.
-void Communicator::endOnline() {
+/// a CUDA call. Running kernels still need the result.
+std::shared_ptr<OnlineRank> Communicator::endOnline() {
   std::shared_ptr<OnlineRank> ending;
-  std::lock_guard lock(mutex);
-  ending.swap(onlineRank);
+  {
+    std::lock_guard lock(mutex);
+    ending.swap(onlineRank);
+  }
+  if (ending)
+    ending->stop();
+  return ending;
 }
 
 void Communicator::close() {
@@ -258,9 +263,10 @@ void Communicator::closeAborted() {
     Lock lock(mutex);
     changed.wait(lock, [this] { return callers == 0; });
   }
-  endOnline();
+  std::shared_ptr<OnlineRank> ended = endOnline();
   if (gpu)
     gpu->awaitIdle(); // because child.abort() unmaps the windows that kernels access
+  ended.reset();
   child.abort();
   if (gpu)
     gpu->forgetNccl(); // after child.abort(), because until then NCCL can write window handles

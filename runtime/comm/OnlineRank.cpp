@@ -12,8 +12,8 @@ using core::Outcome;
 
 namespace {
 
-constexpr uint8_t inPlaceFlag = 1, sharedFlag = 2;
-constexpr uint32_t mostTimed = 256; ///< calls that are timed at once; each takes two events
+constexpr uint8_t inPlaceFlag = 1, sharedFlag = 2, costlyFlag = 4;
+constexpr uint32_t mostTimed = 256; ///< calls that are timed at once
 
 /// Returns whether each rank needs data of every other rank. Then the call takes the time of the last rank to arrive,
 /// which the other ranks' times include.
@@ -36,6 +36,10 @@ OnlineRank::OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms,
       inFlight(inFlight), exchanger(std::move(connected)) {}
 
 OnlineRank::~OnlineRank() {
+  stop();
+}
+
+void OnlineRank::stop() {
   if (exchanger)
     exchanger->stop();
 }
@@ -72,9 +76,10 @@ core::Result<bool> OnlineRank::mustWait() {
     if (!schedule.error().empty())
       return Outcome{gc3InvalidUsage, schedule.error()};
     schedule.apply([this](const select::Call &call, float sample, uint8_t flagsOfAll) {
+      const auto isSet = [&](uint8_t flag) { return (flagsOfAll & flag) != 0; };
       if (call.isTimed)
-        selection.add(call, sample,
-                      core::CallConditions::of((flagsOfAll & inPlaceFlag) != 0, (flagsOfAll & sharedFlag) != 0));
+        selection.add(call, sample, core::CallConditions::of(isSet(inPlaceFlag), isSet(sharedFlag)),
+                      isSet(costlyFlag) ? select::Timing::Costly : select::Timing::Cheap);
     });
   }
   return false;
@@ -116,10 +121,12 @@ bool OnlineRank::readTimes(select::Message &message) {
   callTimes.forget(first);
   std::fill(message.times.begin(), message.times.end(), select::noTime);
   for (uint32_t i = 0; i < message.count; ++i) {
-    const std::optional<float> time = callTimes.find(first + i);
+    const std::optional<cuda::CallTimes::Time> time = callTimes.find(first + i);
     if (!time)
       return false;
-    message.times[i] = *time;
+    message.times[i] = time->microseconds;
+    if (time->byEvents)
+      message.flags[i] |= costlyFlag;
   }
   return true;
 }

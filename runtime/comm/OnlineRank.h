@@ -35,13 +35,15 @@ public:
   /// times.
   OnlineRank(const cuda::Cuda &cuda, ProgramTable &table, Terms terms, const cuda::InFlight &inFlight,
              std::unique_ptr<net::Exchanger> exchanger);
-  /// Ends the exchanges. No call may be running.
+  /// Calls stop(). No kernel may be running, because kernels write to the memory of times().
   ~OnlineRank();
   OnlineRank(const OnlineRank &) = delete;
   OnlineRank &operator=(const OnlineRank &) = delete;
 
   /// Creates the events, on the thread's current device, and starts the exchanges. Their thread uses this device, too.
   core::Outcome start();
+  /// Ends the exchanges. No call may be running.
+  void stop();
 
   /// Returns the kind of a valid request. It has no family if the arm is fixed.
   Kind find(const core::Request &request);

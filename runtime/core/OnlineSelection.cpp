@@ -81,10 +81,9 @@ std::string sizeText(uint32_t bucket) {
 } // namespace
 
 OnlineSelection::OnlineSelection(ArmSource &armSource, const TuneOptions &chosen, const CommunicatorShape &ownShape,
-                                 select::TuneFile ofEarlierJobs, ShapeRule shapeRule, float chosenSpacing)
+                                 select::TuneFile ofEarlierJobs, ShapeRule shapeRule)
     : source(armSource), options(chosen), shape(ownShape), earlier(std::move(ofEarlierJobs)),
-      shapes(chosen.hasShapes ? std::move(shapeRule) : ShapeRule{}), timedEvery(chosenSpacing),
-      budget(chosen.explorable) {}
+      shapes(chosen.hasShapes ? std::move(shapeRule) : ShapeRule{}), budget(chosen.explorable) {}
 
 /// If the program is fixed, there is still a choice among its shapes.
 Result<OnlineSelection::Kind> OnlineSelection::find(const Request &request, Traffic traffic) {
@@ -129,14 +128,16 @@ uint32_t OnlineSelection::fixedFor(const std::vector<uint32_t> &programs, double
 
 OnlineSelection::Family OnlineSelection::makeFamily(const Request &request, std::string collective, std::string type,
                                                     const std::vector<uint32_t> &programs) const {
-  Family made{std::move(collective), std::move(type), {}, std::vector<bool>(bucketCount, programs.size() > 1), {}, {}};
+  Family made{
+      std::move(collective), std::move(type), {}, false, std::vector<bool>(bucketCount, programs.size() > 1), {}, {}};
   if (programs.size() < 2 && shapes.shapes.empty())
     return made;
-  for (const uint32_t program : programs)
+  for (const uint32_t program : programs) {
     made.arms.push_back({program, {}});
+    made.hasNccl |= source.programOf(program) == nullptr;
+  }
   made.known.buckets = bucketCount;
   made.known.count = static_cast<uint32_t>(programs.size());
-  made.known.timedEvery = timedEvery;
   predict(programs, made.known);
   addShapes(request, made);
   return made;
@@ -239,14 +240,14 @@ OnlineSelection::Decision OnlineSelection::choose(const Kind &kind, CallPlace pl
   return {kind, place, choice.arm, favourite, choice.repeats};
 }
 
-void OnlineSelection::add(const Decision &decision, float microseconds, const Kind &kind) {
+void OnlineSelection::add(const Decision &decision, float microseconds, const Kind &kind, select::Timing timing) {
   select::Selector &chooser = selectorOf(*decision.kind.family, decision.place);
   select::Selector &selector = selectorOf(*kind.family, decision.place);
   const uint32_t before = selector.favourite(kind.bucket);
   if (&selector == &chooser)
-    selector.add(kind.bucket, decision.arm, microseconds);
+    selector.add(kind.bucket, decision.arm, microseconds, timing);
   else
-    selector.adopt(chooser, kind.bucket, decision.arm, microseconds);
+    selector.adopt(chooser, kind.bucket, decision.arm, microseconds, timing);
   if (selector.favourite(kind.bucket) == before)
     return;
   ++changes;

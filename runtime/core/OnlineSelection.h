@@ -45,15 +45,16 @@ class OnlineSelection {
 public:
   /// `source` must outlive this object. `earlier` is what earlier jobs have learned on this machine with the same
   /// bundles, for communicators of any shape. It must be identical on all ranks. `shapes` has the shapes of programs,
-  /// if the options want them; empty: all programs have the default shape. For `timedEvery` see select::Arms.
+  /// if the options want them; empty: all programs have the default shape.
   OnlineSelection(ArmSource &source, const TuneOptions &options, const CommunicatorShape &shape = {},
-                  select::TuneFile earlier = {}, ShapeRule shapes = {}, float timedEvery = select::timedEveryOnHost);
+                  select::TuneFile earlier = {}, ShapeRule shapes = {});
 
   /// Calls that have the same arms, datatype, operation and traffic.
   struct Family {
     std::string collective;      ///< such as "broadcast(root = 1)"
     std::string type;            ///< datatype and operation, such as "float/sum"
     std::vector<Arm> arms;       ///< first each program in its default shape
+    bool hasNccl = false;        ///< one of the arms is NCCL
     std::vector<bool> hasChoice; ///< by bucket: several arms can run before any is excluded
     select::Arms known;          ///< what is known about `arms` before the first call
     std::array<std::unique_ptr<select::Selector>, 2> selectors; ///< by CallPlace; null: not needed yet
@@ -78,10 +79,12 @@ public:
   /// Chooses the arm of a call. The kind must have a family.
   Decision choose(const Kind &kind, CallPlace place);
   /// Adds the time of a call, in microseconds; NaN: unknown. Logs changes of choices if GC3_DEBUG is INFO.
-  void add(const Decision &decision, float microseconds) { add(decision, microseconds, decision.kind); }
+  void add(const Decision &decision, float microseconds) {
+    add(decision, microseconds, decision.kind, select::Timing::Cheap);
+  }
   /// Adds the time of a call of a kind: the choice may have expected other traffic. The time counts for the place that
   /// the choice expected. Otherwise, if a choice for one place always meets a call in the other, it gets no times.
-  void add(const Decision &decision, float microseconds, const Kind &kind);
+  void add(const Decision &decision, float microseconds, const Kind &kind, select::Timing timing);
   /// Returns where a kind's first calls probably are: in place if most calls of earlier jobs were.
   CallPlace usualPlace(const Kind &kind) const;
   /// Returns the index of the arm of the next call that does not explore.
@@ -125,7 +128,6 @@ private:
   const CommunicatorShape shape;
   const select::TuneFile earlier;
   const ShapeRule shapes;
-  const float timedEvery;
   select::Budget budget;
   /// By collective, type and kind of calls: only calls by name can have programs with other buffers. Then by the only
   /// program that may run the calls, or `anyProgram`.

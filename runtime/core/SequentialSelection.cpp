@@ -63,12 +63,13 @@ select::Call SequentialSelection::choose(const Kind &kind) {
   return call;
 }
 
-void SequentialSelection::add(const select::Call &call, float microseconds, const CallConditions &conditions) {
+void SequentialSelection::add(const select::Call &call, float microseconds, const CallConditions &conditions,
+                              select::Timing timing) {
   auto [kind, expected] = contexts[call.context];
   kind.bucket = call.bucket;
   rows[{kind.family, kind.bucket}].last = conditions;
   selection.add({kindUnder(kind, expected.traffic), expected.place, call.arm, 0, 0}, microseconds,
-                kindUnder(kind, conditions.traffic));
+                kindUnder(kind, conditions.traffic), timing);
 }
 
 Arm SequentialSelection::favourite(const Kind &kind) const {

@@ -31,14 +31,14 @@ public:
   /// `source` must outlive this object.
   SequentialSelection(ArmSource &source, const TuneOptions &options, const CommunicatorShape &shape,
                       select::TuneFile earlier, ShapeRule shapes)
-      : selection(source, options, shape, std::move(earlier), std::move(shapes), select::timedEveryOnStreams) {}
+      : selection(source, options, shape, std::move(earlier), std::move(shapes)) {}
 
   /// Returns the kind of a valid request. It has no family if the arm is fixed, or the request is an error.
   Kind find(const Request &request);
   /// Chooses the arm of the next call. The kind must have a family.
   select::Call choose(const Kind &kind);
   /// Adds the time of a call, in microseconds; NaN: unknown. The next choice of the kind expects the same conditions.
-  void add(const select::Call &call, float microseconds, const CallConditions &conditions);
+  void add(const select::Call &call, float microseconds, const CallConditions &conditions, select::Timing timing);
   /// Returns the arm of a call.
   Arm armOf(const select::Call &call) const { return contexts[call.context].kind.family->arms[call.arm]; }
   /// Returns the arm of a call that is not part of the sequence.

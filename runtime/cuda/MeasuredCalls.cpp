@@ -10,15 +10,15 @@ void MeasuredCalls::add(const core::Request &request, Runner::Plan &plan) {
   calls.push_back(
       {next, std::string(request.name), {request, plan.prepared->program.loaded().program.get(), ranks, rank}});
   calls.back().call.request.name = calls.back().name;
-  plan.times = &callTimes, plan.number = next++;
+  plan.times = &callTimes, plan.number = next++, plan.byKernel = true;
 }
 
 void MeasuredCalls::collect() {
   for (; !calls.empty(); calls.pop_front()) {
-    const std::optional<float> time = callTimes.find(calls.front().number);
+    const std::optional<CallTimes::Time> time = callTimes.find(calls.front().number);
     if (!time)
       return;
-    core::reportTime(options, calls.front().call, *time);
+    core::reportTime(options, calls.front().call, time->microseconds);
     callTimes.forget(calls.front().number + 1);
   }
 }

@@ -14,10 +14,12 @@ core::Outcome OnlineLaunches::prepare() {
 void OnlineLaunches::collect() {
   while (!pending.empty()) {
     const Pending &first = pending.front();
-    const std::optional<float> time = callTimes.find(first.number);
-    if (!time && pending.size() < mostPending)
+    const std::optional<CallTimes::Time> found = callTimes.find(first.number);
+    if (!found && pending.size() < mostPending)
       return;
-    selection.add(first.call, time.value_or(select::noTime), first.conditions);
+    const CallTimes::Time time = found.value_or(CallTimes::Time{select::noTime});
+    selection.add(first.call, time.microseconds, first.conditions,
+                  time.byEvents ? select::Timing::Costly : select::Timing::Cheap);
     callTimes.forget(first.number + 1);
     pending.pop_front();
   }

@@ -185,6 +185,25 @@ Outcome Runner::end(const Plan &plan, Stream stream, const Outcome &outcome) {
   return outcome.ok() ? noted : outcome;
 }
 
+/// A kernel does not measure copies, which only some programs need. All programs for a call have its other moves.
+void Runner::beginTime(Plan &plan, Stream stream) {
+  const auto isCopy = [](const plan::StreamMove &move) { return move.kind == plan::StreamMove::Kind::Copy; };
+  const auto hasCopy = [&](const std::vector<plan::StreamMove> &moves) {
+    return std::any_of(moves.begin(), moves.end(), isCopy);
+  };
+  if (plan.byKernel && plan.launch.blocks != 0 && !hasCopy(plan.moves.before) && !hasCopy(plan.moves.after))
+    plan.call.times = plan.times->beginKernel(plan.number, plan.launch.blocks);
+  if (!plan.call.times)
+    plan.times->begin(plan.number, stream);
+}
+
+void Runner::endTime(const Plan &plan, Stream stream, bool isEnqueued) {
+  if (!isEnqueued)
+    plan.times->drop(plan.number);
+  else if (!plan.call.times)
+    plan.times->end(plan.number, stream);
+}
+
 Outcome Runner::enqueue(Plan &plan, Stream stream) {
   return enqueueWith(plan, stream, [&] { return put(plan, stream); });
 }

@@ -50,6 +50,7 @@ public:
     uint64_t capture = 0;       ///< id of the capture that the call is part of; 0: none
     CallTimes *times = nullptr; ///< measures the call as call `number`; null: the call is not measured
     uint64_t number = 0;
+    bool byKernel = false; ///< the kernel measures the call, if it can
   };
   /// Plans a call. `requests` has one valid request for each of the program's ranks on this GPU, and all of them must
   /// match. Sets `plan`, which must be new. Uses an output parameter, since moving kilobytes would slow each call down.
@@ -60,14 +61,14 @@ public:
   /// Like enqueue(), but calls `call` to enqueue the work. `call` must call put(), and can enqueue other work before
   /// and after it.
   template <typename Function>
-  core::Outcome enqueueWith(const Plan &plan, Stream stream, Function call) {
+  core::Outcome enqueueWith(Plan &plan, Stream stream, Function call) {
     if (core::Outcome outcome = begin(plan, stream); !outcome.ok())
       return outcome;
     if (plan.times)
-      plan.times->begin(plan.number, stream);
+      beginTime(plan, stream);
     const core::Outcome outcome = call();
     if (plan.times)
-      plan.times->end(plan.number, stream);
+      endTime(plan, stream, outcome.ok());
     return end(plan, stream, outcome);
   }
   core::Outcome put(Plan &plan, Stream stream);
@@ -91,6 +92,8 @@ public:
 private:
   core::Outcome placeBuffers(std::span<const core::Request> requests, Plan &plan);
   core::Outcome begin(const Plan &plan, Stream stream);
+  static void beginTime(Plan &plan, Stream stream);
+  static void endTime(const Plan &plan, Stream stream, bool isEnqueued);
   core::Outcome end(const Plan &plan, Stream stream, const core::Outcome &outcome);
   core::Outcome noteCaptured(const Plan &plan, Stream stream);
   Event lastCallOf(uint64_t capture) const;

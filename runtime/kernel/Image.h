@@ -122,6 +122,11 @@ struct alignas(16) StepTimes {
   uint64_t begin, end;
 };
 
+/// When a block of the grid begins and ends, by the GPU's clock in nanoseconds. 0: it has not begun or ended.
+struct BlockTimes {
+  uint64_t begin, end;
+};
+
 /// The thread block that a block of the grid runs. One record has all of this, so that a kernel starts after few loads
 /// that depend on each other.
 struct alignas(16) BlockImage {
@@ -177,6 +182,7 @@ struct KernelArgs {
   uint64_t slotBytes;   ///< bytes of a FIFO slot, including flags
   uint64_t tileStride;  ///< data bytes between the tiles of consecutive slots in a message
   StepTimes *records;   ///< a ring for each block of the grid, in grid order; null: nothing is recorded
+  BlockTimes *times;    ///< host memory, one for each block of the grid; null: the launch is not timed
   uint32_t ringRecords; ///< records in a ring, a power of two
   uint32_t slots;       ///< FIFO slots of each connection
   Operation op;

@@ -72,10 +72,12 @@ public:
         isTraced(leads && call.records != nullptr) {}
 
   GC3_DEVICE void run() {
+    noteTime(&BlockTimes::begin);
     loadBlock();
     publishRunning(tilesBefore + 1);
     if (chooseSteps() && runTiles())
       storeCounters();
+    noteTime(&BlockTimes::end);
     publishRunning(0);
   }
 
@@ -92,6 +94,13 @@ private:
   using Messages = std::conditional_t<
       P == Protocol::Simple, Simply,
       std::conditional_t<P == Protocol::LL, LowLatency<Machine, Arithmetic>, LL128<Machine, Arithmetic>>>;
+
+  /// Writes the time for the host. The host uses the times of a block when neither is 0, so the writes need no order.
+  GC3_DEVICE void noteTime(uint64_t BlockTimes::*moment) {
+    if (call.times != nullptr && leads)
+      machine.template store<sizeof(uint64_t)>(reinterpret_cast<std::byte *>(&(call.times[machine.block()].*moment)),
+                                               machine.now());
+  }
 
   /// Writes the number of the running call (0: none) for the watchdog. The kernel does this because no host code of gc3
   /// runs when a graph is replayed. The fence makes a stop report visible first.

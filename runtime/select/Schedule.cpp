@@ -11,8 +11,8 @@ namespace gc3::select {
 
 namespace {
 
-/// An exchange is applied after four times the lag of the slowest rank, so that calls seldom wait.
-constexpr uint64_t safety = 4;
+/// An exchange is applied after twice the lag of the slowest rank, so that calls seldom wait.
+constexpr uint64_t safety = 2;
 /// The delay shrinks by this part at each exchange, so that it survives a few exchanges with small lags.
 constexpr uint32_t shrinking = 8;
 

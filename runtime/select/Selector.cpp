@@ -52,8 +52,8 @@ bool Selector::Arm::canRun() const {
 }
 
 Selector::Selector(const Arms &arms, Budget &commonBudget)
-    : buckets(arms.buckets), count(arms.count), timedEvery(arms.timedEvery), budget(commonBudget),
-      bases(arms.variantOf), states(std::size_t(arms.buckets) * arms.count), pending(states.size()), rows(arms.buckets),
+    : buckets(arms.buckets), count(arms.count), budget(commonBudget), bases(arms.variantOf),
+      states(std::size_t(arms.buckets) * arms.count), pending(states.size()), rows(arms.buckets),
       prospects(states.size()) {
   if (bases.empty()) {
     bases.resize(count);
@@ -86,13 +86,13 @@ Selector::Choice Selector::choose(uint32_t bucket) {
   return {chosen, repeats};
 }
 
-void Selector::add(uint32_t bucket, uint32_t number, float microseconds) {
+void Selector::add(uint32_t bucket, uint32_t number, float microseconds, Timing timing) {
   note(bucket, number, microseconds);
   endPending(bucket, number);
-  addSample(bucket, number, microseconds);
+  addSample(bucket, number, microseconds, timing);
 }
 
-void Selector::adopt(Selector &chooser, uint32_t bucket, uint32_t number, float microseconds) {
+void Selector::adopt(Selector &chooser, uint32_t bucket, uint32_t number, float microseconds, Timing timing) {
   chooser.note(bucket, number, std::numeric_limits<float>::quiet_NaN());
   chooser.endPending(bucket, number);
   --chooser.rows[bucket].calls;
@@ -100,7 +100,7 @@ void Selector::adopt(Selector &chooser, uint32_t bucket, uint32_t number, float 
   note(bucket, number, microseconds);
   ++rows[bucket].calls;
   ++at(bucket, number).calls;
-  addSample(bucket, number, microseconds);
+  addSample(bucket, number, microseconds, timing);
 }
 
 /// The time of a call has arrived.
@@ -109,7 +109,7 @@ void Selector::endPending(uint32_t bucket, uint32_t arm) {
   waiting -= waiting != 0;
 }
 
-void Selector::addSample(uint32_t bucket, uint32_t number, float microseconds) {
+void Selector::addSample(uint32_t bucket, uint32_t number, float microseconds, Timing timing) {
   Row &row = rows[bucket];
   Arm &arm = at(bucket, number);
   if (!(microseconds > 0) || !std::isfinite(microseconds))
@@ -119,7 +119,7 @@ void Selector::addSample(uint32_t bucket, uint32_t number, float microseconds) {
     arm.estimate.forget();
   arm.lastSample = ++row.samples;
   const Estimate::Verdict verdict = arm.estimate.add(logarithm(microseconds), row.noise, samplesOfChange(row));
-  row.isSuspect = verdict == Estimate::Verdict::Far;
+  row.isSuspect = verdict == Estimate::Verdict::Far, row.timing = timing;
   switch (verdict) {
   case Estimate::Verdict::Near: break;
   case Estimate::Verdict::Far: ++row.farSamples; break;
@@ -198,6 +198,7 @@ uint32_t Selector::repeatsOf(const Row &row) const {
   if (row.calls < firstCalls || row.isSuspect || hasChanged)
     return 0;
   const uint32_t most = std::clamp(row.calls / 16, 8U, 255U);
+  const float timedEvery = row.timing == Timing::Costly ? 600 : 80; // microseconds of calls
   return static_cast<uint32_t>(std::min(timedEvery / row.microseconds, static_cast<float>(most)));
 }
 

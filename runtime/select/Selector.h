@@ -13,9 +13,11 @@
 
 namespace gc3::select {
 
-/// Values of Arms::timedEvery. On the host, two clocks and a choice cost half a microsecond. On streams, two CUDA
-/// events cost 6 microseconds of an H100.
-inline constexpr float timedEveryOnHost = 80, timedEveryOnStreams = 600;
+/// How a call was timed. After the first calls, choosing and timing must not cost more than about 1 % of the time.
+enum class Timing : uint8_t {
+  Cheap, ///< with the choice, it costs up to a microsecond
+  Costly ///< by CUDA events, which cost 6 microseconds of an H100
+};
 
 /// The arms of a context, and what is known about them before the first call.
 struct Arms {
@@ -25,9 +27,6 @@ struct Arms {
   /// By arm: the arm of which it is a variant, which comes before it; itself if it is none. Empty: there are no
   /// variants. A variant probably takes about the same time, and is not tried before the other arm has a time.
   std::vector<uint32_t> variantOf{};
-  /// After the first calls: microseconds of calls for each timed call. Choosing and timing a call must not cost more
-  /// than 1 % of this time.
-  float timedEvery = timedEveryOnHost;
 
   /// Notes that an arm can't run. The first arm that can run replaces it as a fixed arm.
   void exclude(uint32_t arm);
@@ -50,10 +49,10 @@ public:
   Choice choose(uint32_t bucket);
   /// Adds the time of a call, in microseconds, for which choose() has returned `arm`. Times can arrive late. If the
   /// time is not known, pass NaN. O(arms).
-  void add(uint32_t bucket, uint32_t arm, float microseconds);
+  void add(uint32_t bucket, uint32_t arm, float microseconds, Timing timing = Timing::Cheap);
   /// Moves a call from `chooser`, whose choose() has returned `arm`, to this selector, and adds its time as add() does.
   /// The call turned out to belong to this context. O(arms).
-  void adopt(Selector &chooser, uint32_t bucket, uint32_t arm, float microseconds);
+  void adopt(Selector &chooser, uint32_t bucket, uint32_t arm, float microseconds, Timing timing = Timing::Cheap);
 
   /// What the calls of an arm in a bucket have shown.
   struct Experience {
@@ -96,11 +95,12 @@ private:
     uint32_t calls = 0;    ///< those of earlier jobs, too, up to `firstCalls`
     uint32_t favourite = 0;
     uint32_t samples = 0, farSamples = 0;
-    bool isSuspect = false; ///< the last sample was far from its arm's usual time
-    float microseconds = 0; ///< the favourite's probable time
-    float noise = 0;        ///< standard deviation of a sample
-    uint32_t changedAt = 0; ///< number of samples when a time changed: earlier ones are in doubt, of all arms
-    uint32_t prospects = 0; ///< number of prospects
+    bool isSuspect = false;        ///< the last sample was far from its arm's usual time
+    Timing timing = Timing::Cheap; ///< of the last sample
+    float microseconds = 0;        ///< the favourite's probable time
+    float noise = 0;               ///< standard deviation of a sample
+    uint32_t changedAt = 0;        ///< number of samples when a time changed: earlier ones are in doubt, of all arms
+    uint32_t prospects = 0;        ///< number of prospects
   };
   /// An arm that may be faster than the favourite.
   struct Prospect {
@@ -119,7 +119,7 @@ private:
   const Arm &at(uint32_t bucket, uint32_t arm) const { return states[index(bucket, arm)]; }
   void note(uint32_t bucket, uint32_t arm, float microseconds);
   void endPending(uint32_t bucket, uint32_t arm);
-  void addSample(uint32_t bucket, uint32_t arm, float microseconds);
+  void addSample(uint32_t bucket, uint32_t arm, float microseconds, Timing timing);
   static float optimistic(const Row &row, const Arm &arm);
   static uint32_t samplesOfChange(const Row &row);
   uint32_t repeatsOf(const Row &row) const;
@@ -136,7 +136,6 @@ private:
   void chooseFavourite(uint32_t bucket);
 
   const uint32_t buckets, count;
-  const float timedEvery; ///< Arms::timedEvery
   Budget &budget;
   uint64_t history = 0;
   std::vector<uint32_t> bases;     ///< Arms::variantOf

@@ -16,6 +16,7 @@ using kernel::Protocol;
 namespace {
 
 constexpr size_t rankCount = 3;
+constexpr TrialOptions copyingNothing{.count = 6, .inPlace = true}; ///< calls that their kernels measure
 
 class OnlineComm : public testing::Test {
 protected:
@@ -46,9 +47,9 @@ protected:
     return call.outcome;
   }
   /// Makes calls on all ranks, one group each. Returns the first error; empty if all data are right.
-  std::string callAll(CommWorld &world, int calls, uint64_t count = 5) {
+  std::string callAll(CommWorld &world, int calls, const TrialOptions &options = {.count = 5}) {
     for (int number = 0; number < calls; ++number) {
-      const Trial wanted = world.trial(0, {.count = count});
+      const Trial wanted = world.trial(0, options);
       const Loopback::Buffers buffers(fake, wanted);
       std::vector<CallGroup::Call> group;
       for (size_t rank = 0; rank < rankCount; ++rank)
@@ -67,7 +68,7 @@ protected:
   /// the times of the others: the exchange of call 16 is due at call 80. Returns the error that ends the wait.
   core::Outcome endWaitBy(CommWorld &world, const std::function<void()> &end) {
     EXPECT_EQ(callAll(world, 16), "");
-    const Trial wanted = world.trial(0, {.count = 5});
+    const Trial wanted = world.trial(0, copyingNothing);
     const Loopback::Buffers buffers(fake, wanted);
     std::atomic<int> made = 0;
     core::Outcome outcome;
@@ -95,6 +96,17 @@ protected:
   FakeCuda fake;
   FakeNccl nccl{fake};
 };
+
+TEST_F(OnlineComm, KernelsMeasureCallsThatCopyNothing) {
+  CommWorld world(fake, nccl, allReduces(), online());
+  for (const auto &[options, areByKernels] :
+       {std::pair(copyingNothing, true), std::pair(TrialOptions{.count = 5}, false)}) {
+    ASSERT_EQ(callAll(world, 1, options), "");
+    const Monitor::Lock lock;
+    for (const cuda::Stream stream : world.streams)
+      EXPECT_EQ(fake.callOn.at(stream).times != nullptr, areByKernels);
+  }
+}
 
 /// A rank that is 64 calls ahead waits for the times of the others. An abort ends its wait.
 TEST_F(OnlineComm, AnAbortEndsAWait) {
@@ -415,15 +427,16 @@ protected:
   std::map<cuda::Stream, std::vector<LaunchShape>> launched; ///< guarded by the monitor
 };
 
-TEST_F(ShapesComm, FollowTheTimes) {
+/// The first choices expect calls that are not in place. So the times of calls in place count only after 80 calls.
+TEST_F(ShapesComm, FollowTheTimesOfKernels) {
   CommWorld world(fake, nccl, {ringAllReduce(rankCount, true)}, shapes());
   prefer(smallTiles);
-  ASSERT_EQ(callAll(world, 200, count), "");
+  ASSERT_EQ(callAll(world, 400, {.count = count, .inPlace = true}), "");
   const std::vector<LaunchShape> made = shapesOfAll(world);
   EXPECT_EQ(made.front(), byDefault);
   EXPECT_GT(std::count(made.begin(), made.end(), fewThreads), 0);
   EXPECT_EQ(made.back(), smallTiles);
-  EXPECT_EQ(made.size(), 200U);
+  EXPECT_EQ(made.size(), 400U);
 }
 
 /// The application finalizes a communicator while a call waits for other ranks. The call must not run.

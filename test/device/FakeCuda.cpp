@@ -269,10 +269,26 @@ void FakeCuda::advanceAll() {
     Monitor::change();
 }
 
+/// Stores times of a kernel's blocks, by the clock of its stream in microseconds. Aborts if the kernel has not stored
+/// its own times.
+static void storeTimes(const std::vector<kernel::BlockTimes> &emulated, double begin, double end,
+                       kernel::BlockTimes *times) {
+  for (const kernel::BlockTimes &block : emulated) {
+    if (block.begin == 0 || block.end < block.begin)
+      std::abort();
+    __atomic_store_n(&times->begin, static_cast<uint64_t>(begin * 1000) + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&times++->end, static_cast<uint64_t>(end * 1000) + 1, __ATOMIC_RELAXED);
+  }
+}
+
 /// Returns the work of a launch. It starts the kernel at the first call, and is complete when all the kernel's threads
 /// have ended.
 FakeCuda::Work FakeCuda::interpret(const kernel::KernelArgs &call, const Launch &launch) {
-  return [this, call, launch, queue = queueOf(launch.stream), number = std::optional<uint32_t>()]() mutable {
+  const auto times = std::make_shared<std::vector<kernel::BlockTimes>>(launch.blocks); // by the emulation's clock
+  kernel::KernelArgs emulated = call;
+  emulated.times = call.times ? times->data() : nullptr;
+  return [this, call = emulated, launch, times, timesOfCall = call.times, queue = queueOf(launch.stream),
+          number = std::optional<uint32_t>()]() mutable {
     if (!number) {
       ++launches;
       if (!gpu)
@@ -284,7 +300,10 @@ FakeCuda::Work FakeCuda::interpret(const kernel::KernelArgs &call, const Launch 
     }
     if (!gpu->ended(*number))
       return false;
-    clocks[queue] += duration(launch);
+    const double begin = clocks[queue], end = begin + duration(launch);
+    clocks[queue] = end;
+    if (timesOfCall)
+      storeTimes(*times, begin, end, timesOfCall);
     return true;
   };
 }

@@ -23,9 +23,8 @@ uint32_t fastestArm(const Recording &recording, uint32_t bucket) {
   return best;
 }
 
-select::Arms armsOf(const Recording &recording, float timedEvery) {
+select::Arms armsOf(const Recording &recording) {
   select::Arms arms{recording.buckets, static_cast<uint32_t>(recording.arms.size()), recording.predicted, {}};
-  arms.timedEvery = timedEvery;
   for (uint32_t b = 0; b < recording.buckets; ++b)
     arms.fixed.push_back(fastestArm(recording, b));
   return arms;
@@ -34,8 +33,7 @@ select::Arms armsOf(const Recording &recording, float timedEvery) {
 /// A selector, and the calls that repeat its last choices.
 class Chooser {
 public:
-  Chooser(const Recording &recording, float timedEvery)
-      : selector(armsOf(recording, timedEvery), budget), repeats(recording.buckets) {}
+  explicit Chooser(const Recording &recording) : selector(armsOf(recording), budget), repeats(recording.buckets) {}
 
   select::Call choose(uint32_t bucket) {
     if (repeats[bucket] != 0) {
@@ -59,7 +57,7 @@ private:
 };
 
 void replayOne(const Recording &recording, Replay &result) {
-  Chooser chooser(recording, select::timedEveryOnHost);
+  Chooser chooser(recording);
   select::Call last;
   for (size_t call = 0; call < recording.bucketOf.size(); ++call) {
     const select::Call now = chooser.choose(recording.bucketOf[call]);
@@ -72,8 +70,7 @@ void replayOne(const Recording &recording, Replay &result) {
 
 /// One of several ranks.
 struct Rank {
-  Rank(const Recording &recording, uint64_t seed)
-      : chooser(recording, select::timedEveryOnStreams), schedule(select::streamTerms), random(seed) {}
+  Rank(const Recording &recording, uint64_t seed) : chooser(recording), schedule(select::streamTerms), random(seed) {}
 
   double noisy(double time) { return time * (1 + std::uniform_real_distribution<double>(-0.02, 0.02)(random)); }
   uint64_t below(uint64_t limit) { return std::uniform_int_distribution<uint64_t>(0, limit - 1)(random); }

@@ -42,20 +42,20 @@ protected:
   }
   /// Makes calls, every third one in place. Returns the first problem; empty if all data are right.
   std::string call(Loopback &world, int calls, uint64_t count = 7) {
-    for (int number = 0; number < calls; ++number) {
-      const Trial trial = world.trial({.count = count, .inPlace = number % 3 == 0});
-      const Loopback::Buffers buffers(fake, trial);
-      if (const core::Outcome outcome = world.world->call(requestsOf(buffers), nullptr); !outcome.ok())
-        return outcome.text;
-      if (!fake.isIdle(nullptr))
-        return "stuck";
-      if (const std::string problem = buffers.compare(); !problem.empty())
-        return problem;
-    }
-    return {};
+    std::string problem;
+    for (int number = 0; number < calls && problem.empty(); ++number)
+      problem = callOnce(world, {.count = count, .inPlace = number % 3 == 0});
+    return problem;
   }
-  std::string selected(Loopback &world) {
-    const Trial trial = world.trial({.count = 7});
+  std::string callOnce(Loopback &world, const TrialOptions &options) {
+    const Trial trial = world.trial(options);
+    const Loopback::Buffers buffers(fake, trial);
+    if (const core::Outcome outcome = world.world->call(requestsOf(buffers), nullptr); !outcome.ok())
+      return outcome.text;
+    return fake.isIdle(nullptr) ? buffers.compare() : "stuck";
+  }
+  std::string selected(Loopback &world, const TrialOptions &options = {.count = 7}) {
+    const Trial trial = world.trial(options);
     const Loopback::Buffers buffers(fake, trial);
     return *world.world->select(requestsOf(buffers)[0]);
   }
@@ -75,6 +75,25 @@ TEST_F(LoopbackOnline, FollowsTheTimes) {
   const core::OnlineSelection::Counters counters = world.world->tuneCounters();
   EXPECT_GE(counters.calls, 200U) << "counts the next calls that need no choice, too";
   EXPECT_GE(counters.changes, 2U);
+  EXPECT_EQ(fake.callOn.at(nullptr).times, nullptr) << "events measure calls that copy data";
+}
+
+/// Kernels measure calls that copy no data, and events show no time.
+TEST_F(LoopbackOnline, FollowsTheTimesOfKernels) {
+  constexpr TrialOptions options{.count = 6, .op = core::ReduceOp::Max, .inPlace = true};
+  fake.failFunction = {"CUDA elapsed", -1};
+  std::vector<ProgramSpec> inPlace = allReduces();
+  inPlace.pop_back(); // it copies data
+  Loopback world(inPlace, online());
+  for (int number = 0; number < 100; ++number) {
+    ASSERT_EQ(callOnce(world, options), "");
+    ASSERT_TRUE(number >= 50 || fake.callOn.at(nullptr).times);
+  }
+  EXPECT_EQ(selected(world, options), "ll");
+  microseconds = {100, 300, 60};
+  for (int number = 0; number < 50; ++number)
+    ASSERT_EQ(callOnce(world, options), "");
+  EXPECT_EQ(selected(world, options), "simple");
 }
 
 /// A captured call keeps its choice, and is not measured.

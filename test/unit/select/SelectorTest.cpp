@@ -20,9 +20,9 @@ constexpr float never = std::numeric_limits<float>::infinity();
 /// A selector for one bucket whose times it gets at once.
 struct Bench {
   explicit Bench(std::vector<float> predicted, double share = 0.02, std::vector<uint32_t> variantOf = {},
-                 float timedEvery = 80)
-      : budget(share),
-        selector(Arms{1, static_cast<uint32_t>(predicted.size()), predicted, {0}, variantOf, timedEvery}, budget),
+                 Timing ofCalls = Timing::Cheap)
+      : timing(ofCalls), budget(share),
+        selector(Arms{1, static_cast<uint32_t>(predicted.size()), predicted, {0}, variantOf}, budget),
         counts(predicted.size()) {}
 
   /// Makes calls whose times are `times`, with a noise of 5 %. Returns the time of all calls.
@@ -34,13 +34,14 @@ struct Bench {
       repeats = isRepeat ? repeats - 1 : choice.repeats;
       const float time = times[choice.arm] * std::exp(noise(random));
       if (!isRepeat)
-        selector.add(0, choice.arm, time);
+        selector.add(0, choice.arm, time, timing);
       ++counts[choice.arm];
       sum += static_cast<double>(time);
     }
     return sum;
   }
 
+  const Timing timing;
   std::mt19937 random{7};
   std::normal_distribution<float> noise{0, 0.05F};
   Budget budget;
@@ -196,7 +197,7 @@ TEST(Selector, TimesFewOfTheShortCalls) {
   EXPECT_EQ(shortest.selector.choose(0).repeats, 255);
   longOnes.run(5000, {100, 200});
   EXPECT_EQ(longOnes.selector.choose(0).repeats, 0);
-  Bench rare({100, 200}, 0.02, {}, 600);
+  Bench rare({100, 200}, 0.02, {}, Timing::Costly);
   rare.run(5000, {100, 200});
   EXPECT_NEAR(rare.selector.choose(0).repeats, 6, 1);
 }
