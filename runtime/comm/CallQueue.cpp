@@ -113,8 +113,8 @@ void EnteredCall::planCall() {
 void EnteredCall::enqueue() {
   if (call.state != State::Program || call.request.count == 0)
     return;
-  if (timed) // events measure NCCL, and so the programs that compete with it
-    plan.times = &call.comm->online()->times(), plan.number = *timed, plan.byKernel = !call.kind.family->hasNccl;
+  if (timed)
+    plan.times = &call.comm->online()->times(), plan.number = *timed, plan.byKernel = call.kind.byKernel;
   if (const Outcome outcome = call.comm->enqueue(plan, stream()); !outcome.ok()) {
     call.comm->fail(outcome);
     call.fail(outcome);

@@ -229,7 +229,7 @@ void Communicator::drain() {
 }
 
 /// Ends online selection. No call is running. The exchanges end without the mutex, because their thread can be inside
-/// a CUDA call. Running kernels still need the result.
+/// a CUDA call. The caller keeps the result until no kernel runs.
 std::shared_ptr<OnlineRank> Communicator::endOnline() {
   std::shared_ptr<OnlineRank> ending;
   {

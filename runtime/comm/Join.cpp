@@ -210,10 +210,11 @@ static uint32_t countHosts(std::span<const RankInfo> infos) {
   return static_cast<uint32_t>(hosts.size());
 }
 
-/// Loads what earlier jobs have learned. The ranks begin without it if they have loaded different contents. Returns an
-/// error only if the gather fails.
+/// Loads what earlier jobs have learned. Beside NCCL, events measure what kernels measure otherwise, and these times do
+/// not compare. So a job beside NCCL ignores files of jobs without NCCL, and the reverse. The ranks begin without it if
+/// they have loaded different contents. Returns an error only if the gather fails.
 Outcome GpuRank::loadEarlier(select::TuneFile &earlier) {
-  const std::string machine = runner.limits().machine();
+  const std::string machine = runner.limits().machine() + (setup.options.fallsBack ? ", beside NCCL" : "");
   const uint64_t bundles = ProgramTable::digest(setup.files);
   earlier = core::loadLearned(setup.options.tune.file, machine, bundles);
   const core::Result<std::vector<uint64_t>> digests = gatherEach(core::digestOf(earlier));

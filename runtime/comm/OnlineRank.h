@@ -40,7 +40,7 @@ public:
   OnlineRank(const OnlineRank &) = delete;
   OnlineRank &operator=(const OnlineRank &) = delete;
 
-  /// Creates the events, on the thread's current device, and starts the exchanges. Their thread uses this device, too.
+  /// Prepares times(), on the thread's current device, and starts the exchanges. Their thread uses this device, too.
   core::Outcome start();
   /// Ends the exchanges. No call may be running.
   void stop();

@@ -128,14 +128,11 @@ uint32_t OnlineSelection::fixedFor(const std::vector<uint32_t> &programs, double
 
 OnlineSelection::Family OnlineSelection::makeFamily(const Request &request, std::string collective, std::string type,
                                                     const std::vector<uint32_t> &programs) const {
-  Family made{
-      std::move(collective), std::move(type), {}, false, std::vector<bool>(bucketCount, programs.size() > 1), {}, {}};
+  Family made{std::move(collective), std::move(type), {}, std::vector<bool>(bucketCount, programs.size() > 1), {}, {}};
   if (programs.size() < 2 && shapes.shapes.empty())
     return made;
-  for (const uint32_t program : programs) {
+  for (const uint32_t program : programs)
     made.arms.push_back({program, {}});
-    made.hasNccl |= source.programOf(program) == nullptr;
-  }
   made.known.buckets = bucketCount;
   made.known.count = static_cast<uint32_t>(programs.size());
   predict(programs, made.known);

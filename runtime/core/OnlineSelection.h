@@ -54,7 +54,6 @@ public:
     std::string collective;      ///< such as "broadcast(root = 1)"
     std::string type;            ///< datatype and operation, such as "float/sum"
     std::vector<Arm> arms;       ///< first each program in its default shape
-    bool hasNccl = false;        ///< one of the arms is NCCL
     std::vector<bool> hasChoice; ///< by bucket: several arms can run before any is excluded
     select::Arms known;          ///< what is known about `arms` before the first call
     std::array<std::unique_ptr<select::Selector>, 2> selectors; ///< by CallPlace; null: not needed yet

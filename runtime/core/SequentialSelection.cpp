@@ -20,7 +20,25 @@ SequentialSelection::Kind SequentialSelection::find(const Request &request) {
     known.clear();
   Request kept = request;
   kept.name = *names.emplace(request.name).first;
-  return known.emplace(kept, Kind{alone->family, shared->family, alone->bucket}).first->second;
+  const bool byKernel = alone->family && copyAlike(*alone->family);
+  return known.emplace(kept, Kind{alone->family, shared->family, alone->bucket, byKernel}).first->second;
+}
+
+/// Returns whether the calls of all arms copy the same data before and after their kernels, if they are in the same
+/// place. A kernel does not measure these copies, and NCCL's kernels do not measure themselves.
+bool SequentialSelection::copyAlike(const OnlineSelection::Family &family) const {
+  const Program *first = source.programOf(family.arms.front().program);
+  const auto copiesLike = [first](const Program &program) {
+    bool alike = !program.info().whole_slots();
+    for (uint32_t r = 0; r < program.ranks(); ++r)
+      alike &=
+          program.rank(r).alias == first->rank(r).alias && program.rank(r).writesInput == first->rank(r).writesInput;
+    return alike;
+  };
+  return first && std::all_of(family.arms.begin(), family.arms.end(), [&](const Arm &arm) {
+           const Program *program = source.programOf(arm.program);
+           return program && copiesLike(*program);
+         });
 }
 
 /// Has the fields that Request::matches() compares, except the type of a factor.

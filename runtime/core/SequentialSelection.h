@@ -26,12 +26,13 @@ public:
     OnlineSelection::Family *family = nullptr; ///< of calls alone; null: the program is fixed
     OnlineSelection::Family *shared = nullptr; ///< of calls beside calls of other communicators
     uint32_t bucket = 0;
+    bool byKernel = false; ///< kernels may measure its calls, because the kernels' own times compare
   };
 
-  /// `source` must outlive this object.
-  SequentialSelection(ArmSource &source, const TuneOptions &options, const CommunicatorShape &shape,
+  /// `armSource` must outlive this object.
+  SequentialSelection(ArmSource &armSource, const TuneOptions &options, const CommunicatorShape &shape,
                       select::TuneFile earlier, ShapeRule shapes)
-      : selection(source, options, shape, std::move(earlier), std::move(shapes)) {}
+      : source(armSource), selection(armSource, options, shape, std::move(earlier), std::move(shapes)) {}
 
   /// Returns the kind of a valid request. It has no family if the arm is fixed, or the request is an error.
   Kind find(const Request &request);
@@ -68,6 +69,7 @@ private:
   struct RequestMatches {
     bool operator()(const Request &one, const Request &other) const { return one.matches(other); }
   };
+  bool copyAlike(const OnlineSelection::Family &family) const;
   uint32_t contextOf(const Kind &kind, const CallConditions &conditions);
   /// Returns what the first choice of a kind expects.
   CallConditions firstConditions(const Kind &kind) const {
@@ -79,6 +81,7 @@ private:
 
   static constexpr size_t mostKnown = 4096;
 
+  ArmSource &source;
   OnlineSelection selection;
   std::set<std::string, std::less<>> names;                                 ///< storage of the names in `known`
   std::unordered_map<Request, Kind, RequestHash, RequestMatches> known;     ///< requests that find() has seen

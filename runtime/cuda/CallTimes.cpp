@@ -33,12 +33,14 @@ core::Outcome CallTimes::prepare(uint32_t most) {
   return {};
 }
 
-/// Returns the slot for a new call; null if an earlier call uses it. A kernel can end after its call is forgotten.
+/// Returns the slot for a new call; null if an earlier call uses it. A kernel can end after its call is forgotten, or
+/// dropped.
 CallTimes::Slot *CallTimes::claim(uint64_t call) {
   if (slots.empty())
     return nullptr;
   Slot &slot = slots[call % slots.size()];
-  if (slot.state != State::Free && (slot.call >= forgotten || (slot.state == State::InKernel && !timeOfKernel(slot))))
+  const bool mayRun = (slot.state == State::InKernel || slot.state == State::Dropped) && !timeOfKernel(slot);
+  if (slot.state != State::Free && (slot.call >= forgotten || mayRun))
     return nullptr;
   slot.call = call;
   return &slot;
@@ -81,7 +83,7 @@ void CallTimes::end(uint64_t call, Stream stream) {
 void CallTimes::drop(uint64_t call) {
   std::lock_guard lock(mutex);
   if (Slot *slot = slotOf(call))
-    slot->state = State::Free;
+    slot->state = slot->state == State::InKernel ? State::Dropped : State::Free;
 }
 
 std::optional<CallTimes::Time> CallTimes::timeOfKernel(const Slot &slot) const {
@@ -92,7 +94,7 @@ std::optional<CallTimes::Time> CallTimes::timeOfKernel(const Slot &slot) const {
       return std::nullopt;
     first = std::min(first, begin), last = std::max(last, end);
   }
-  return Time{std::max(static_cast<float>(last - first) / 1000, shortest)};
+  return Time{std::max(last > first ? static_cast<float>(last - first) / 1000 : 0, shortest)};
 }
 
 std::optional<CallTimes::Time> CallTimes::timeOfEvents(const Slot &slot) const {

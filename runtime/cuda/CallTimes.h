@@ -3,8 +3,7 @@
 //
 // There are two ways to measure a call:
 // - by the kernel: each of its thread blocks writes to host memory when it begins and ends (kernel::BlockTimes). This
-//   costs about as much as one store to host memory. The resolution is that of the GPU's clock. The time is that of the
-//   kernel alone.
+//   costs two stores to host memory for each block. The time is that of the kernel alone, in steps of the GPU's clock.
 // - by two CUDA events around all work of the call. They cost 6 microseconds of an H100, and count in steps of half a
 //   microsecond.
 //
@@ -37,7 +36,7 @@ public:
   /// of CUDA means that the call has no time.
   void begin(uint64_t call, Stream stream);
   void end(uint64_t call, Stream stream);
-  /// Call if the work of a call could not be enqueued. The call has no time.
+  /// Call if the work of a call could not be enqueued completely. The call has no time.
   void drop(uint64_t call);
 
   struct Time {
@@ -53,6 +52,7 @@ private:
   enum class State : uint8_t {
     Free,
     InKernel, ///< the kernel measures the call
+    Dropped,  ///< like InKernel, but the call has no time; perhaps its kernel never runs
     Begun,    ///< the first event is recorded
     Ended     ///< both events are recorded
   };

@@ -215,7 +215,7 @@ Outcome LoopbackWorld::planOnline(const OnlineLaunches::Kind &kind, std::span<co
     }
   Outcome outcome = runner.plan(*program, arm.shape, requests, capture, plan);
   if (outcome.ok() && capture == 0 && online->timed())
-    plan.times = &online->times(), plan.number = *online->timed(), plan.byKernel = true;
+    plan.times = &online->times(), plan.number = *online->timed(), plan.byKernel = kind.byKernel;
   return outcome;
 }
 

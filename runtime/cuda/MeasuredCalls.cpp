@@ -10,7 +10,7 @@ void MeasuredCalls::add(const core::Request &request, Runner::Plan &plan) {
   calls.push_back(
       {next, std::string(request.name), {request, plan.prepared->program.loaded().program.get(), ranks, rank}});
   calls.back().call.request.name = calls.back().name;
-  plan.times = &callTimes, plan.number = next++, plan.byKernel = true;
+  plan.times = &callTimes, plan.number = next++;
 }
 
 void MeasuredCalls::collect() {

@@ -25,7 +25,7 @@ public:
       : options(options), selection(source, options, {ranks, 1}, std::move(earlier), std::move(shapes)),
         callTimes(cuda), inFlight(inFlight) {}
 
-  /// Creates the events on the thread's current device.
+  /// Prepares times() on the thread's current device.
   core::Outcome prepare();
 
   /// Returns the kind of a valid request; see SequentialSelection.

@@ -185,7 +185,7 @@ Outcome Runner::end(const Plan &plan, Stream stream, const Outcome &outcome) {
   return outcome.ok() ? noted : outcome;
 }
 
-/// A kernel does not measure copies, which only some programs need. All programs for a call have its other moves.
+/// A kernel does not measure copies. It does not measure other moves either, but these are the same for all programs.
 void Runner::beginTime(Plan &plan, Stream stream) {
   const auto isCopy = [](const plan::StreamMove &move) { return move.kind == plan::StreamMove::Kind::Copy; };
   const auto hasCopy = [&](const std::vector<plan::StreamMove> &moves) {

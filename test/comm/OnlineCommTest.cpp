@@ -108,6 +108,26 @@ TEST_F(OnlineComm, KernelsMeasureCallsThatCopyNothing) {
   }
 }
 
+/// Calls take 100 microseconds. After the first calls, kernels measure each call, but events only one in seven.
+TEST_F(OnlineComm, EventsMeasureFewCalls) {
+  {
+    const Monitor::Lock lock;
+    fake.duration = [](const cuda::Launch &) { return 100.0; };
+  }
+  CommWorld world(fake, nccl, allReduces(), online());
+  for (const auto &[options, fewest, most] :
+       {std::tuple(copyingNothing, 50, 50), std::tuple(TrialOptions{.count = 5}, 5, 20)}) {
+    ASSERT_EQ(callAll(world, 250, options), "");
+    int timed = 0;
+    for (int call = 0; call < 50; ++call) {
+      ASSERT_EQ(callAll(world, 1, options), "");
+      timed += world.ranks[1]->online()->timed().has_value();
+    }
+    EXPECT_GE(timed, fewest);
+    EXPECT_LE(timed, most);
+  }
+}
+
 /// A rank that is 64 calls ahead waits for the times of the others. An abort ends its wait.
 TEST_F(OnlineComm, AnAbortEndsAWait) {
   {

@@ -71,7 +71,8 @@ private:
   std::vector<kernel::NetworkSend> networkSends;
   std::vector<kernel::NetworkReceive> networkReceives;
   std::vector<kernel::StepTimes> records;
-  std::vector<uint64_t> running; ///< for each block
+  std::vector<uint64_t> running;         ///< for each block
+  std::vector<kernel::BlockTimes> times; ///< of each block
   FakeNetwork network;
   std::vector<NetworkEnd> networkEnds; ///< for each rank
 };
@@ -263,6 +264,8 @@ bool Emulation::runEmulated(std::vector<Buffers> &ranks) {
   call.ringRecords = options.ringRecords;
   running.assign(image->blocks(), 0);
   call.running = running.data();
+  times.assign(image->blocks(), {});
+  call.times = times.data();
   const Grid grid{options.type, options.sizes.protocol, image->blocks(), options.threads, options.overNetwork != 0};
   return launch(call, grid, random.next(), options.faults, stop);
 }
@@ -309,6 +312,8 @@ std::string Emulation::run() {
     const bool ended = runEmulated(emulated);
     if (running != std::vector<uint64_t>(running.size()))
       return "a block says that it runs, and has ended";
+    if (std::any_of(times.begin(), times.end(), [](const auto &t) { return t.begin == 0 || t.end <= t.begin; }))
+      return "a block has not recorded when it began and ended";
     if (!ended)
       return stuck();
     if (network.leftBehind != 0)

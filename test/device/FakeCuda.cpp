@@ -284,10 +284,10 @@ static void storeTimes(const std::vector<kernel::BlockTimes> &emulated, double b
 /// Returns the work of a launch. It starts the kernel at the first call, and is complete when all the kernel's threads
 /// have ended.
 FakeCuda::Work FakeCuda::interpret(const kernel::KernelArgs &call, const Launch &launch) {
-  const auto times = std::make_shared<std::vector<kernel::BlockTimes>>(launch.blocks); // by the emulation's clock
+  const auto written = std::make_shared<std::vector<kernel::BlockTimes>>(launch.blocks); // by the emulation's clock
   kernel::KernelArgs emulated = call;
-  emulated.times = call.times ? times->data() : nullptr;
-  return [this, call = emulated, launch, times, timesOfCall = call.times, queue = queueOf(launch.stream),
+  emulated.times = call.times ? written->data() : nullptr;
+  return [this, call = emulated, launch, written, timesOfCall = call.times, queue = queueOf(launch.stream),
           number = std::optional<uint32_t>()]() mutable {
     if (!number) {
       ++launches;
@@ -303,7 +303,7 @@ FakeCuda::Work FakeCuda::interpret(const kernel::KernelArgs &call, const Launch 
     const double begin = clocks[queue], end = begin + duration(launch);
     clocks[queue] = end;
     if (timesOfCall)
-      storeTimes(*times, begin, end, timesOfCall);
+      storeTimes(*written, begin, end, timesOfCall);
     return true;
   };
 }

@@ -21,7 +21,10 @@ protected:
     for (size_t rank = 0; rank < 2; ++rank)
       for (auto *buffers : {&inputs, &outputs})
         buffers->push_back(reinterpret_cast<float *>(cuda.allocate(large * sizeof(float))));
-    cuda.duration = [this](const gc3::cuda::Launch &) { return ofProgram; };
+    cuda.duration = [this](const gc3::cuda::Launch &launch) {
+      EXPECT_EQ(cuda.callOn.at(launch.stream).times, nullptr) << "events measure programs that compete with NCCL";
+      return ofProgram;
+    };
     after([this](const std::string &event) {
       for (size_t rank = 0; rank < 2; ++rank)
         if (event.starts_with("AllReduce(") && event.ends_with("stream" + std::to_string(rank) + ")"))
