@@ -142,7 +142,7 @@ MUTANTS = [
     ("closing does not destroy the child", "Executor.cpp", "  child.destroy();\n  gpu.reset();", "  gpu.reset();"),
     ("release does not wait for callers", "Executor.cpp", "return callers == 0; });", "return true; });"),
     ("release does not wait for kernels", "Executor.cpp", "    gpu->awaitIdle(); // NCCL unmaps the windows\n", ""),
-    ("the child is aborted before kernels have ended", "Executor.cpp", "  if (gpu)\n    gpu->awaitIdle(); // NCCL unmaps the windows\n  child.abort();\n", "  child.abort();\n  if (gpu)\n    gpu->awaitIdle();\n"),
+    ("the child is aborted before kernels have ended", "Executor.cpp", "  if (gpu)\n    gpu->awaitIdle(); // NCCL unmaps the windows\n  ended.reset();\n  child.abort();\n", "  child.abort();\n  if (gpu)\n    gpu->awaitIdle();\n"),
     ("release deregisters windows of an aborted child", "Executor.cpp", "  if (gpu)\n    gpu->forgetNccl(); // until the abort NCCL can still write handles\n", ""),
     ("release leaks the child", "Executor.cpp", "  child.abort();\n  if (gpu)", "  if (gpu)"),
     ("windows are not released before the child", "GpuRank.cpp", "  windows.clear();\n", ""),
