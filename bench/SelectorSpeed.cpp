@@ -27,7 +27,7 @@ public:
 /// Times the search for the kinds of `count` different requests in turn, after the first turn.
 void timeRequests(uint64_t count) {
   TwoPrograms programs;
-  core::SequentialSelection selection(programs, {}, {}, {});
+  core::SequentialSelection selection(programs, {}, {}, {}, {});
   constexpr uint64_t turns = 1000;
   Clock::time_point begin;
   uint64_t found = 0;

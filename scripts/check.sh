@@ -31,7 +31,7 @@ fi
 run_tests tsan -R '^unit\.(element|transfers|bundle|api|run|trace|fake-nccl|call-lines|nccl-front|nccl-online|agreement|net|tuner)-test$' # only the runtime has threads
 build tsan comm-test nccl-api-test gc3-run
 step tsan-comm "a race between threads of communicators" build/tsan/test/comm/comm-test \
-  --gtest_filter='-Comm.*:CommNetwork.CallsLeave*:CommNetwork.RanksMay*:CommNetwork.ARankOn*:CommSplit.RanksMay*:UserWindows.*:Switch*:OnlineComm.AHeld*:OnlineComm.AProgram*' # emulated kernels take minutes
+  --gtest_filter='-Comm.*:CommNetwork.CallsLeave*:CommNetwork.RanksMay*:CommNetwork.ARankOn*:CommSplit.RanksMay*:UserWindows.*:Switch*:OnlineComm.AHeld*:OnlineComm.AProgram*:OnlineComm.Events*:ShapesComm.*' # emulated kernels take minutes
 TSAN_OPTIONS=report_thread_leaks=0 step tsan-api "a race between threads of the C API" \
   build/tsan/test/comm/nccl-api-test --gtest_filter=-OnlineGpu.* # a rank that timed out in NCCL's split keeps its thread
 for example in examples/*.gc3; do
