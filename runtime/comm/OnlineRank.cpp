@@ -51,6 +51,8 @@ Outcome OnlineRank::start() {
     return outcome;
   if (Outcome outcome = callTimes.prepare(mostTimed); !outcome.ok())
     return outcome;
+  if (Outcome outcome = callTimes.prepareKernels(); !outcome.ok())
+    return outcome;
   return exchanger->start([this](select::Message &message) { return readTimes(message); },
                           [this](uint64_t asked) { return lookBack(asked); });
 }

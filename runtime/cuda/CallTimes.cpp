@@ -24,13 +24,15 @@ core::Outcome CallTimes::prepare(uint32_t most) {
     for (OwnEvent *event : {&slot.begin, &slot.end})
       if (core::Outcome outcome = createTimedEvent(cuda).moveTo(*event); !outcome.ok())
         return outcome;
-  PinnedMemory memory;
-  const size_t bytes = size_t{most} * mostBlocks * sizeof(kernel::BlockTimes);
-  if (core::Outcome outcome = allocatePinned(cuda, bytes, "the times of calls").moveTo(memory); !outcome.ok())
-    return outcome;
   std::lock_guard lock(mutex);
-  slots = std::move(made), kernelTimes = std::move(memory);
+  slots = std::move(made);
   return {};
+}
+
+core::Outcome CallTimes::prepareKernels() {
+  std::lock_guard lock(mutex);
+  const size_t bytes = slots.size() * mostBlocks * sizeof(kernel::BlockTimes);
+  return allocatePinned(cuda, bytes, "the times of calls").moveTo(kernelTimes);
 }
 
 /// Returns the slot for a new call; null if an earlier call uses it. A kernel can end after its call is forgotten, or
@@ -59,7 +61,7 @@ std::span<kernel::BlockTimes> CallTimes::timesOf(const Slot &slot) const {
 
 kernel::BlockTimes *CallTimes::beginKernel(uint64_t call, uint32_t blocks) {
   std::lock_guard lock(mutex);
-  Slot *slot = blocks <= mostBlocks ? claim(call) : nullptr;
+  Slot *slot = kernelTimes.get() && blocks <= mostBlocks ? claim(call) : nullptr;
   if (!slot)
     return nullptr;
   slot->state = State::InKernel, slot->blocks = blocks;

@@ -7,7 +7,8 @@
 // - by two CUDA events around all work of the call. They cost 6 microseconds of an H100, and count in steps of half a
 //   microsecond.
 //
-// Thread-safe. The memory must outlive the kernels. All is allocated in advance, on the thread's current device.
+// Thread-safe. The object must outlive the kernels that it measures. It allocates in advance, on the thread's current
+// device.
 #pragma once
 
 #include "cuda/Resources.h"
@@ -26,11 +27,13 @@ public:
 
   explicit CallTimes(const Cuda &cuda) : cuda(cuda) {}
 
-  /// Allocates memory and events for `most` calls whose times are not read yet. Further calls get no time.
+  /// Creates the events of `most` calls whose times are not read yet. Further calls get no time.
   core::Outcome prepare(uint32_t most);
+  /// Allocates the memory in which kernels measure these calls. Without it, events measure all calls.
+  core::Outcome prepareKernels();
 
   /// Returns memory in which a kernel of `blocks` thread blocks measures the call; the times in it are 0. Returns null
-  /// if the kernel has too many blocks, or if the call can have no time.
+  /// if the kernel has too many blocks, if there is no memory, or if the call can have no time.
   kernel::BlockTimes *beginKernel(uint64_t call, uint32_t blocks);
   /// Record the events. Call before and after the work of a call is enqueued. The stream must not be captured. An error
   /// of CUDA means that the call has no time.
@@ -45,7 +48,7 @@ public:
   };
   /// Returns the time of a call. Returns no value if it has not ended.
   std::optional<Time> find(uint64_t call);
-  /// Frees the memory of all calls before `call`, which find() is never asked for again.
+  /// Frees the memory of all calls before `call`. Do not call find() for them again.
   void forget(uint64_t call);
 
 private:

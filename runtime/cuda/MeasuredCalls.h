@@ -18,7 +18,7 @@ public:
   MeasuredCalls(const Cuda &cuda, const core::ChoiceOptions &options, uint32_t ranks, int rank)
       : options(options), ranks(ranks), rank(rank), callTimes(cuda) {}
 
-  /// Allocates what measuring needs, on the thread's current device.
+  /// Creates the events, on the thread's current device.
   core::Outcome prepare() { return callTimes.prepare(most); }
   /// Reports the times that are known. Then makes the call measure itself, unless it is captured or the application
   /// does not want its time.

@@ -6,7 +6,10 @@
 namespace gc3::cuda {
 
 core::Outcome OnlineLaunches::prepare() {
-  return options.explorable > 0 ? callTimes.prepare(mostPending) : core::Outcome{};
+  if (options.explorable <= 0)
+    return {};
+  core::Outcome outcome = callTimes.prepare(mostPending);
+  return outcome.ok() ? callTimes.prepareKernels() : outcome;
 }
 
 /// Adds the times that are known. Calls end in their order. If a call has not ended, it has no time when too many later

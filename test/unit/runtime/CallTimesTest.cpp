@@ -16,7 +16,10 @@ class CallTimesTest : public testing::Test {
 protected:
   static constexpr uint32_t most = 4;
 
-  CallTimesTest() { EXPECT_TRUE(times.prepare(most).ok()); }
+  CallTimesTest() {
+    EXPECT_TRUE(times.prepare(most).ok());
+    EXPECT_TRUE(times.prepareKernels().ok());
+  }
 
   /// Returns the time of a call, in microseconds; -1 if it has not ended.
   float timeOf(uint64_t call, bool byEvents) {
@@ -105,11 +108,21 @@ TEST_F(CallTimesTest, DroppedCalls) {
   EXPECT_NE(times.beginKernel(2 * most, 1), nullptr);
 }
 
-TEST_F(CallTimesTest, WithoutMemoryNoCallHasATime) {
+TEST_F(CallTimesTest, WithoutMemoryKernelsMeasureNothing) {
   fake.failFunction = {"CUDA allocatePinned", -1};
   CallTimes without(FakeCuda::table());
-  EXPECT_FALSE(without.prepare(most).ok());
+  EXPECT_TRUE(without.prepare(most).ok());
+  EXPECT_FALSE(without.prepareKernels().ok());
   EXPECT_EQ(without.beginKernel(0, 1), nullptr);
+  EXPECT_TRUE(std::isnan(without.find(0)->microseconds));
+}
+
+TEST_F(CallTimesTest, WithoutEventsNoCallHasATime) {
+  fake.failFunction = {"CUDA createTimedEvent", -1};
+  CallTimes without(FakeCuda::table());
+  EXPECT_FALSE(without.prepare(most).ok());
+  without.begin(0, nullptr);
+  without.end(0, nullptr);
   EXPECT_TRUE(std::isnan(without.find(0)->microseconds));
 }
 
