@@ -18,7 +18,7 @@ MUTANTS = [
     ("no fence", "kernel/Interpreter.h", "machine.fence(due.bits", "if (false) machine.fence(due.bits"),
     ("no fence for returned slots", "kernel/Interpreter.h", "    machine.fence(due.bits", "    if (!(due.bits & slotsDue) || due.bits & arrivalDue) machine.fence(due.bits"),
     ("fences for the whole machine on one GPU", "plan/ProgramImage.cpp", "range.size() == program.ranks() ? Scope::Gpu : Scope::System", "Scope::System"),
-    ("publishes that it still runs", "kernel/Interpreter.h", "      storeCounters();\n    publishRunning(0);\n", "      storeCounters();\n"),
+    ("publishes that it still runs", "kernel/Interpreter.h", "    noteTime(&BlockTimes::end);\n    publishRunning(0);\n", "    noteTime(&BlockTimes::end);\n"),
     ("one slot too many", "kernel/Interpreter.h", "sent.messages - call.slots : 0", "sent.messages - 1 - call.slots : 0"),
     ("one slot is free without a poll", "kernel/Interpreter.h", "sendable = static_cast<uint32_t>(shared.freed + call.slots - sent.messages);", "sendable = static_cast<uint32_t>(shared.freed + call.slots - sent.messages) + 1;"),
     ("all slots are free after a poll", "kernel/Interpreter.h", "sent.advance(call.slots), --sendable;", "sent.advance(call.slots);"),

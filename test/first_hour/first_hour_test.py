@@ -137,7 +137,8 @@ def check_hangup(folder, environment):
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
         wait_for(lambda: note.exists() and note.read_text().endswith("\n"), "gpu-loops has not begun")
         process = note.read_text().strip()
-        assert running(process)
+        # A process has no command for a moment while it executes another program.
+        wait_for(lambda: running(process), "gpu-loops does not run")
         run.send_signal(signal.SIGHUP)
         assert run.wait(timeout=60) == 128 + signal.SIGHUP, run.returncode
     wait_for(lambda: not running(process), "gpu-loops still runs")
