@@ -175,14 +175,14 @@ TEST(Hosts, RunAdversarialOrders) {
 TEST(Hosts, ChooseTheSamePrograms) {
   api::HostBackendOptions options;
   options.call.tune.isOnline = true;
-  Hosts hosts(differentAllReduces(2), oneRankEach, options);
+  Hosts hosts(promisingAllReduces(2), oneRankEach, options);
   expectAll(hosts.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 300, 1000); }),
             gc3Success);
   const core::OnlineSelection::Counters first = hosts.backends[0]->tuneCounters(),
                                         second = hosts.backends[1]->tuneCounters();
   EXPECT_EQ(first.explored, second.explored);
   EXPECT_EQ(first.changes, second.changes);
-  EXPECT_GT(first.explored + first.changes, 0u);
+  EXPECT_GT(first.explored, 0u);
 }
 
 TEST(Hosts, TimeOutWithoutARank) {

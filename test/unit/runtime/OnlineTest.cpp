@@ -67,13 +67,11 @@ TEST(Online, PinnedPrograms) {
 }
 
 TEST(Online, TriesOtherProgramsAndKeepsDataRight) {
-  std::vector<ProgramSpec> programs = differentAllReduces(ranks);
-  std::swap(programs.front(), programs.back()); // predictions favour the first one, so others may never run
-  Group group(programs, ranks, tuned(gc3TuneOnline));
+  Group group(promisingAllReduces(ranks), ranks, tuned(gc3TuneOnline));
   EXPECT_EQ(countWrong(group, 2000), 0);
   const gc3TuneCounters_t counters = countersOf(group);
   EXPECT_GE(counters.calls, 2000);
-  EXPECT_GT(counters.explored + counters.changes, 0) << "on a busy machine, the first program can look slow at once";
+  EXPECT_GT(counters.explored, 0);
   EXPECT_GT(counters.microseconds, 0);
 }
 

@@ -14,6 +14,9 @@ ProgramSpec ringAllReduce(uint32_t ranks, bool aliased, uint32_t subdivision = 1
 ProgramSpec plainRingAllReduce(uint32_t ranks);
 /// Returns three AllReduce programs: "chain", which serves all calls without online selection, "plain" and "ring".
 std::vector<ProgramSpec> differentAllReduces(uint32_t ranks);
+/// Returns the same programs with predictions that "chain" is the slowest, so that online selection tries the others.
+/// Without predictions, the cost model favours "chain". If its measured times agree, nothing else runs.
+std::vector<ProgramSpec> promisingAllReduces(uint32_t ranks);
 /// Returns an AllToAll: each rank sends one message of `chunks` chunks to every other rank, and copies its own block.
 ProgramSpec allToAll(uint32_t ranks, uint32_t chunks);
 /// Returns an AllGather on a ring. If aliased, input slot 0 is output slot `rank`. If flat, the output is one block of

@@ -387,12 +387,12 @@ TEST(Sites, RunAdversarialOrders) {
 TEST(Sites, ChooseTheSamePrograms) {
   api::HostBackendOptions options;
   options.call.tune.isOnline = true;
-  Sites sites(differentAllReduces(2), 2, 1, options);
+  Sites sites(promisingAllReduces(2), 2, 1, options);
   expectAll(sites.threads([&](uint32_t rank, api::Backend &backend) { return sums(backend, rank, 300, 2000); }),
             gc3Success);
   const core::OnlineSelection::Counters first = sites.backends[0]->tuneCounters(),
                                         second = sites.backends[1]->tuneCounters();
   EXPECT_EQ(first.explored, second.explored);
   EXPECT_EQ(first.changes, second.changes);
-  EXPECT_GT(first.explored + first.changes, 0u);
+  EXPECT_GT(first.explored, 0u);
 }
