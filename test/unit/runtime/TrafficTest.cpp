@@ -99,12 +99,9 @@ TEST(Traffic, HostCommunicatorsAreInFlightDuringTheirCalls) {
 
 /// Alone, exploration may cost nothing after the first 50 calls. Beside other calls, there are 50 first calls again.
 TEST(Traffic, BesideOtherCallsTheFirstCallsTryPrograms) {
-  ProgramSpec chain = writesInput(rankCount), ring = ringAllReduce(rankCount, true);
-  chain.name = "chain", ring.name = "ring";
-  chain.times = {{1, 1000.0}}, ring.times = {{1, 1.0}};
   gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
   config.tune = gc3TuneOnline, config.tuneBudget = 1e-6F;
-  Group group({chain, ring}, rankCount, config);
+  Group group(promisingAllReduces(rankCount), rankCount, config);
   const auto explored = [&](int calls) {
     Data data = ramp(rankCount, 16);
     for (int c = 0; c < calls; ++c)
