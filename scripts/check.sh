@@ -20,18 +20,18 @@ step format "run clang-format -i on the files named" clang-format --dry-run --We
 say "Building the site of the documentation" # into build/site
 step site "mend what it names in docs/ or mkdocs.yml" mkdocs build --strict
 step site-links "mend the links that it names" python3 test/site_links.py build/site
-run_tests release -R '^(package\.(deb|wheel)|browser|python)'
+run_tests release -R '^(package\.deb|browser)' # scripts/test.sh skips them where their packages are not installed
 
 # The readers of untrusted files, and the compiler. With --deep all tests.
 if [ $deep = no ]; then
   run_tests asan-ubsan -R '^(lit|fuzz\..*|unit\.(bundle|hostile|api|element|transfers|front|text|import|claims|topology|synth|tuner|simulate|selector|schedule|agreement|net|tune-file|sites|hosts|buffer-arena|call-table|processes)-tests?)$'
 else
-  run_tests asan-ubsan -E '^browser'
+  GC3_DEEP=1 run_tests asan-ubsan -E '^browser'
 fi
-run_tests tsan -R '^unit\.(element|transfers|bundle|api|run|trace|fake-nccl|call-lines|nccl-front|nccl-online|agreement|net|tuner)-test$' # only the runtime has threads
-build tsan comm-test nccl-api-test gc3-run
-step tsan-comm "a race between threads of communicators" build/tsan/test/comm/comm-test \
-  --gtest_filter='-Comm.*:CommNetwork.CallsLeave*:CommNetwork.RanksMay*:CommNetwork.ARankOn*:CommSplit.RanksMay*:UserWindows.*:Switch*:OnlineComm.AHeld*:OnlineComm.AProgram*:OnlineComm.Events*:ShapesComm.*' # emulated kernels take minutes
+# Only the runtime has threads. Emulated kernels take minutes, so these tests of comm-test run with --deep.
+GTEST_FILTER='-Comm.*:CommNetwork.CallsLeave*:CommNetwork.RanksMay*:CommNetwork.ARankOn*:CommSplit.RanksMay*:UserWindows.*:Switch*:OnlineComm.AHeld*:OnlineComm.AProgram*:OnlineComm.Events*:ShapesComm.*' \
+  run_tests tsan -R '^unit\.(element|transfers|bundle|api|run|trace|fake-nccl|call-lines|nccl-front|nccl-online|agreement|net|tuner|comm)-test$'
+build tsan nccl-api-test gc3-run
 TSAN_OPTIONS=report_thread_leaks=0 step tsan-api "a race between threads of the C API" \
   build/tsan/test/comm/nccl-api-test --gtest_filter=-OnlineGpu.* # a rank that timed out in NCCL's split keeps its thread
 for example in examples/*.gc3; do

@@ -217,6 +217,12 @@ private:
   std::thread thread;
 };
 
+#ifdef __SANITIZE_THREAD__
+constexpr uint64_t callsBetweenAborts = 5; // each abort takes ten times as long
+#else
+constexpr uint64_t callsBetweenAborts = 1;
+#endif
+
 // For each n, aborts rank 0 before the n-th CUDA or NCCL call that gc3 makes for rank 0.
 TEST_P(Aborts, EndWhateverRuns) {
   for (Comm comm : makeJoined()) // so that the environment is already read
@@ -224,7 +230,7 @@ TEST_P(Aborts, EndWhateverRuns) {
   awaitThat([] { return Registry::ofProcess().sweep() == 0; }); // their executors would make calls, too
   for (bool blocking : {true, false}) {
     bool isOver = false;
-    for (uint64_t at = 1; !isOver; ++at) {
+    for (uint64_t at = 1; !isOver; at += callsBetweenAborts) {
       const Comms comms = make(2, blocking);
       std::array<Application, 2> applications;
       const auto watchdog = std::make_shared<Watchdog>();
