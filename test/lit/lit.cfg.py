@@ -24,7 +24,6 @@ config.substitutions.append(("%root", config.gc3_source))
 config.substitutions.append(("%tuner", config.gc3_tuner))
 
 # Tests that require `optimised` have limits of time or memory. Builds with sanitizers can't keep these limits.
-# Tests that require `optimised || deep` take a minute or more in builds with sanitizers.
 if not config.gc3_sanitized:
     config.available_features.add("optimised")
 

@@ -218,7 +218,7 @@ private:
 };
 
 #ifdef __SANITIZE_THREAD__
-constexpr uint64_t callsBetweenAborts = 5; // each abort takes ten times as long
+constexpr uint64_t callsBetweenAborts = 5; // with this sanitizer, an abort takes ten times as long
 #else
 constexpr uint64_t callsBetweenAborts = 1;
 #endif
